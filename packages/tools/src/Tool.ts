@@ -1,0 +1,39 @@
+/**
+ * The shape of a tool, whoever provides it: built in, an extension, a `tool.json`. A tool knows nothing of hooks,
+ * permission or sessions; those stand around it in the agent.
+ */
+import type { Effect } from "effect"
+import type { Capability, JsonObject, ToolContent } from "@nimlet/protocol"
+
+/** What a call gives back. `details` is for people and programs (diffs, exit codes), never for the model. */
+export interface ToolResult {
+  readonly content: ReadonlyArray<ToolContent>
+  readonly isError: boolean
+  readonly details?: JsonObject
+}
+
+/** What a running call may use beside its arguments. */
+export interface ToolContext {
+  /** Publishes live output as it comes, a chunk at a time. */
+  readonly output: (delta: string) => Effect.Effect<void>
+}
+
+/**
+ * A tool the model can call. `inputSchema` is JSON Schema and goes to the provider unchanged; the caller has validated
+ * `args` against it. What goes wrong in the call is a result with `isError`, not a failure: the model shall see it.
+ * Interruption is cancel.
+ */
+export interface Tool<in out R = never> {
+  readonly name: string
+  readonly description: string
+  readonly inputSchema: JsonObject
+  readonly capabilities: ReadonlyArray<Capability>
+  readonly run: (args: JsonObject, context: ToolContext) => Effect.Effect<ToolResult, never, R>
+}
+
+/** A result of one text. */
+export const textResult = (text: string, details?: JsonObject): ToolResult =>
+  ({ content: [{ type: "text", text }], isError: false, ...(details === undefined ? {} : { details }) })
+
+/** A failed result of one text, which the model reads as the reason. */
+export const errorResult = (text: string, details?: JsonObject): ToolResult => ({ ...textResult(text, details), isError: true })

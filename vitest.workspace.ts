@@ -1,0 +1,12 @@
+import { defineConfig } from "vitest/config"
+
+/** Vitest does not read this file by its name: it is passed with `--config`. */
+export default defineConfig({
+  test: {
+    projects: [
+      { extends: true, test: { name: "unit", include: ["packages/*/test/**/*.test.ts", "apps/*/test/**/*.test.ts"] } },
+      { extends: true, test: { name: "e2e", include: ["test/*.test.ts", "test/e2e/**/*.test.ts", "test/kit/**/*.test.ts"], testTimeout: 30_000 } },
+      { extends: true, test: { name: "system", include: ["test/system/**/*.test.ts"], testTimeout: 240_000, fileParallelism: false } }
+    ]
+  }
+})
