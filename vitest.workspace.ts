@@ -1,8 +1,11 @@
 import { defineConfig } from "vitest/config"
+import { CountsReporter } from "./test/kit/CountsReporter.ts"
 
 /** Vitest does not read this file by its name: it is passed with `--config`. */
 export default defineConfig({
   test: {
+    reporters: ["default", new CountsReporter()],
+    globalSetup: ["./test/kit/Home.ts"],
     projects: [
       { extends: true, test: { name: "unit", include: ["packages/*/test/**/*.test.ts", "apps/*/test/**/*.test.ts"] } },
       { extends: true, test: { name: "e2e", include: ["test/*.test.ts", "test/e2e/**/*.test.ts", "test/kit/**/*.test.ts"], testTimeout: 30_000 } },

@@ -1,0 +1,6 @@
+export * from "./Agent.ts"
+export * from "./EventSink.ts"
+export * from "./Settings.ts"
+export * from "./SystemPrompt.ts"
+export type { RunResult } from "./Loop.ts"
+export { reservedToolNames } from "./ToolSet.ts"

@@ -9,8 +9,11 @@ export const JsonObject = Schema.Record(Schema.String, Schema.Unknown)
 /** Any JSON object, keys unchecked. */
 export type JsonObject = { readonly [key: string]: unknown }
 
+/** What a provider wants back unchanged with a part (item ids, encrypted reasoning), keyed by provider. */
+const providerData = { provider_data: Schema.optionalKey(JsonObject) }
+
 /** Plain text. */
-export const TextPart = Schema.Struct({ type: Schema.Literal("text"), text: Schema.String })
+export const TextPart = Schema.Struct({ type: Schema.Literal("text"), text: Schema.String, ...providerData })
 /** Plain text. */
 export type TextPart = typeof TextPart.Type
 
@@ -39,7 +42,8 @@ export type FilePart = typeof FilePart.Type
 export const ThinkingPart = Schema.Struct({
   type: Schema.Literal("thinking"),
   thinking: Schema.String,
-  signature: Schema.String
+  signature: Schema.String,
+  ...providerData
 })
 /** The model's reasoning. */
 export type ThinkingPart = typeof ThinkingPart.Type
@@ -52,7 +56,8 @@ export const ToolUsePart = Schema.Struct({
   input: Schema.Unknown,
   parse_error: Schema.optionalKey(Schema.String),
   hosted: Schema.optionalKey(Schema.Boolean),
-  thought_signature: Schema.optionalKey(Schema.String)
+  thought_signature: Schema.optionalKey(Schema.String),
+  ...providerData
 })
 /** A tool call the model made. */
 export type ToolUsePart = typeof ToolUsePart.Type

@@ -1,0 +1,5 @@
+export * from "./Session.ts"
+export * from "./SessionError.ts"
+export * from "./SessionLines.ts"
+export * from "./Sessions.ts"
+export * from "./Transcript.ts"

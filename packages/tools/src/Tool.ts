@@ -23,7 +23,7 @@ export interface ToolContext {
  * `args` against it. What goes wrong in the call is a result with `isError`, not a failure: the model shall see it.
  * Interruption is cancel.
  */
-export interface Tool<in out R = never> {
+export interface Tool<out R = never> {
   readonly name: string
   readonly description: string
   readonly inputSchema: JsonObject

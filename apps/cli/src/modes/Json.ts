@@ -1,0 +1,26 @@
+/** JSON mode (seed 002): every event of the run is one record on a line of standard output, and nothing else is. */
+import { Effect } from "effect"
+import { headless } from "@nimlet/extension"
+import { type AgentEvent, encodeRecord, type SessionRecord } from "@nimlet/protocol"
+import type { Output } from "../Output.ts"
+import type { Mode } from "./Mode.ts"
+
+/** JSON mode over our output. There is nobody to ask: questions are cancelled, calls run. */
+export const jsonMode = (output: Output["Service"]): Mode => {
+  const write = (event: AgentEvent | SessionRecord): Effect.Effect<void> => {
+    const record = encodeRecord(event)
+    return record === undefined ? Effect.void : output.out(`${record}\n`)
+  }
+  return {
+    name: "json",
+    sink: { publish: write },
+    frontend: {
+      ...headless,
+      notify: (level, message, extension) =>
+        write({ type: "diagnostic", level, message, ...(extension === undefined ? {} : { extension }) })
+    },
+    notice: (text) => output.err(`${text}\n`),
+    opened: (session_id) => write({ type: "session_start", session_id }),
+    closed: (session_id, { success }) => write({ type: "session_end", session_id, success })
+  }
+}

@@ -1,0 +1,30 @@
+/**
+ * A tool call's arguments: what the model sent, made an object, and held against the tool's JSON Schema. The validator
+ * is loaded with the first call, since a turn without tools needs none.
+ */
+import { Effect, Result } from "effect"
+import type { JsonObject } from "@nimlet/protocol"
+
+/** The arguments of a call as an object, or why they are none. Nothing, null and the empty text mean `{}`. */
+export const argumentsOf = (sent: unknown): Result.Result<JsonObject, string> => {
+  if (sent === undefined || sent === null || sent === "") return Result.succeed({})
+  if (typeof sent === "string") return Result.fail(`The arguments are not valid JSON: ${sent.slice(0, 400)}`)
+  if (typeof sent !== "object" || Array.isArray(sent)) return Result.fail("The arguments must be a JSON object.")
+  return Result.succeed(sent as JsonObject)
+}
+
+/** Checks arguments against one schema and names what is wrong, a line a fault; none when they fit. */
+export type Validator = (args: JsonObject) => ReadonlyArray<string>
+
+/** Makes the validator of a JSON Schema. A schema that cannot be compiled lets everything pass: the tool itself decides. */
+export const makeValidator = Effect.fnUntraced(function*(schema: JsonObject): Effect.fn.Return<Validator> {
+  const { Compile } = yield* Effect.promise(() => import("typebox/schema"))
+  return Result.try(() => Compile(schema)).pipe(Result.match({
+    onFailure: (): Validator => () => [],
+    onSuccess: (compiled): Validator => (args) => {
+      if (compiled.Check(args)) return []
+      const [, errors] = compiled.Errors(args)
+      return errors.slice(0, 8).map((error) => `${error.instancePath === "" ? "arguments" : error.instancePath.slice(1)}: ${error.message}`)
+    }
+  }))
+})

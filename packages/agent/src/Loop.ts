@@ -1,0 +1,246 @@
+/**
+ * A run: what the user said, then model requests and tool calls until the model has nothing more to call. Whatever ends
+ * it (an answer, a failure, an interrupt), every call has its one result in the session and every record its partner.
+ */
+import { Clock, Effect, Exit, Option, Ref, Result } from "effect"
+import type { AiError } from "effect/ai/AiError"
+import type * as LanguageModel from "effect/ai/LanguageModel"
+import { Hooks } from "@nimlet/extension"
+import { type AssistantEntry, type ContentPart, type RunPlace, textOf, type ToolUsePart } from "@nimlet/protocol"
+import { retryDelay } from "@nimlet/provider"
+import { callsOf, type Session, type SessionUnwritable, transcript, unanswered } from "@nimlet/session"
+import { errorResult } from "@nimlet/tools"
+import { groupCalls, uniqueIds } from "./CallOrder.ts"
+import { EventSink } from "./EventSink.ts"
+import type { SettledCall, ToolCall, ToolRunner } from "./ToolRunner.ts"
+import { isReadOnly, type ToolSet } from "./ToolSet.ts"
+import { type Answer, askModel } from "./Turn.ts"
+
+/** How a run ended. `text` is the last answer; without `success` an `error` event has said why. */
+export interface RunResult {
+  readonly success: boolean
+  readonly text: string
+}
+
+/** What every run of a session uses. */
+export interface LoopOptions {
+  readonly session: Session
+  readonly provider: string
+  readonly model: string
+  readonly system: string
+  readonly runner: ToolRunner
+  /** The tools of the next step. */
+  readonly tools: Effect.Effect<ToolSet>
+}
+
+/** How many neighbouring read-only calls run at once. */
+const parallelCalls = 8
+
+/** How long the run waits for extensions to have seen its end. */
+const farewell = "10 seconds"
+
+const interruptedText = "Interrupted before tool execution."
+
+/** Runs `content` as the user's next words. Interrupting it is the user's interrupt. */
+export type Loop = (
+  content: ReadonlyArray<ContentPart>
+) => Effect.Effect<RunResult, never, LanguageModel.LanguageModel>
+
+/** The loop of a session. */
+export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks> =>
+  Effect.gen(function*() {
+    const { model, provider, runner, session } = options
+    const hooks = yield* Hooks
+    const about = { session_id: session.id, workspace: session.workspace }
+
+    const settleCall = Effect.fnUntraced(function*({ call, duration_ms, result }: SettledCall) {
+      const { publish } = yield* EventSink
+      const output = textOf(result.content)
+      const images = result.content.filter((part) => part.type === "image")
+      const details = result.details === undefined ? {} : { details: result.details }
+      yield* session.append({
+        type: "tool_result",
+        id: call.id,
+        output,
+        is_error: result.isError,
+        tool: call.name,
+        ...(images.length === 0 ? {} : { images }),
+        ...details
+      })
+      yield* publish({
+        type: "tool_result",
+        ...call.place,
+        step: call.step,
+        tool_id: call.id,
+        tool_name: call.name,
+        output,
+        is_error: result.isError,
+        duration_ms,
+        ...details
+      })
+    })
+
+    const runCalls = Effect.fnUntraced(function*(
+      calls: ReadonlyArray<ToolUsePart>,
+      tools: ToolSet,
+      place: RunPlace,
+      step: number,
+      announced: Ref.Ref<ReadonlyArray<ToolCall>>
+    ) {
+      const { publish } = yield* EventSink
+      for (const group of groupCalls(calls, tools)) {
+        const batch = group.map((part): ToolCall => ({ id: part.id, name: part.name, input: part.input, place, step }))
+        for (const call of batch) {
+          yield* Ref.update(announced, (open) => [...open, call])
+          yield* publish({ type: "tool_call", ...place, step, tool_id: call.id, tool_name: call.name, input: call.input })
+        }
+        const changes = group.length === 1 && !Option.exists(tools.find(batch[0]?.name ?? ""), ({ tool }) => isReadOnly(tool))
+        if (changes) yield* session.sync
+        const settled = yield* Effect.forEach(batch, (call) => runner.run(call, tools), { concurrency: parallelCalls })
+        for (const outcome of settled) {
+          yield* settleCall(outcome).pipe(Effect.uninterruptible)
+          yield* Ref.update(announced, (open) => open.filter((call) => call !== outcome.call))
+        }
+      }
+    })
+
+    /** Results for calls that will not run any more; those that were announced get their record too. */
+    const abandon = Effect.fnUntraced(function*(announced: Ref.Ref<ReadonlyArray<ToolCall>>) {
+      const result = errorResult(interruptedText)
+      for (const call of yield* Ref.get(announced)) yield* settleCall({ call, result, duration_ms: 0 })
+      yield* repair(interruptedText)
+    })
+
+    const repair = Effect.fnUntraced(function*(output: string) {
+      for (const call of unanswered(yield* session.entries)) {
+        yield* session.append({ type: "tool_result", id: call.id, output, is_error: true, tool: call.name })
+      }
+    })
+
+    const store = Effect.fnUntraced(function*(answer: Answer) {
+      const entries = yield* session.entries
+      const taken = new Set(entries.flatMap((entry) =>
+        entry.type === "assistant" && "content" in entry && entry.role === "assistant" ? callsOf(entry).map((call) => call.id) : []
+      ))
+      const entry: AssistantEntry = {
+        type: "assistant",
+        role: "assistant",
+        content: uniqueIds(answer.content, taken),
+        provider,
+        requested_model: model,
+        model: answer.model,
+        ...(answer.usage === undefined ? {} : { usage: answer.usage })
+      }
+      yield* session.append(entry)
+      return entry
+    })
+
+    /** One model request and the calls it asks for. */
+    const runStep = Effect.fnUntraced(function*(place: RunPlace, step: number) {
+      const { publish } = yield* EventSink
+      const started = yield* Clock.currentTimeMillis
+      const announced = yield* Ref.make<ReadonlyArray<ToolCall>>([])
+      const answered = yield* Ref.make<Option.Option<Answer>>(Option.none())
+      const body = Effect.gen(function*() {
+        const tools = yield* options.tools
+        const messages = transcript(yield* session.entries)
+        const answer = yield* askModel({ place, step, model, system: options.system, messages, tools })
+        yield* Ref.set(answered, Option.some(answer))
+        const entry = yield* store(answer)
+        const calls = callsOf(entry)
+        const text = textOf(entry.content)
+        if (text !== "" || calls.length === 0) {
+          yield* publish({
+            type: "message",
+            role: "assistant",
+            content: text,
+            session_id: place.session_id,
+            turn_id: place.turn_id,
+            model: answer.model,
+            final: calls.length === 0
+          })
+        }
+        yield* runCalls(calls, tools, place, step, announced)
+        return { answer, text, done: calls.length === 0 }
+      })
+      yield* publish({ type: "step_start", ...place, step, model })
+      return yield* body.pipe(
+        Effect.onInterrupt(() => Effect.ignore(abandon(announced))),
+        Effect.onExit(() =>
+          Effect.gen(function*() {
+            const answer = yield* Ref.get(answered)
+            const usage = Option.flatMapNullishOr(answer, (some) => some.usage)
+            yield* publish({
+              type: "step_end",
+              ...place,
+              step,
+              model: Option.match(answer, { onNone: () => model, onSome: (some) => some.model }),
+              ...(Option.isSome(usage) ? { usage: usage.value } : {}),
+              duration_ms: (yield* Clock.currentTimeMillis) - started
+            })
+          })
+        )
+      )
+    })
+
+    /** Steps until the model calls nothing more. A failed request that may be tried again is a step of its own. */
+    const runSteps = Effect.fnUntraced(function*(place: RunPlace) {
+      const { publish } = yield* EventSink
+      const failed = (step: number, message: string) =>
+        Effect.as(publish({ type: "error", ...place, step, message }), { success: false, text: "" })
+      for (let step = 0, failures = 0;; step++) {
+        const outcome: Result.Result<
+          { readonly answer: Answer; readonly text: string; readonly done: boolean },
+          AiError | SessionUnwritable
+        > = yield* Effect.result(runStep(place, step))
+        if (Result.isSuccess(outcome)) {
+          failures = 0
+          const { answer, done, text } = outcome.success
+          if (!done) continue
+          if (text.trim() === "") return yield* failed(step, "The model stopped without a user-facing answer.")
+          if (answer.finish === "length") {
+            yield* publish({ type: "diagnostic", level: "warning", message: "The answer was cut off at the model's output limit." })
+          }
+          return { success: true, text }
+        }
+        const error = outcome.failure
+        if (error._tag === "SessionUnwritable") return yield* failed(step, error.message)
+        const message = error.message
+        const delay = yield* retryDelay(error, ++failures)
+        if (Option.isNone(delay)) return yield* failed(step, message)
+        yield* publish({ type: "diagnostic", level: "warning", message: `${message}; trying again` })
+        yield* Effect.sleep(delay.value)
+      }
+    })
+
+    return Effect.fnUntraced(function*(content) {
+      const { publish } = yield* EventSink
+      const before = yield* session.entries
+      const turn_id = `${session.id}:turn:${before.length + 1}`
+      const place: RunPlace = { session_id: session.id, turn_id, run_id: turn_id }
+      const prompt = content.flatMap((part) => part.type === "text" ? [part.text] : []).join("\n\n")
+
+      return yield* Effect.uninterruptibleMask((restore) =>
+        Effect.gen(function*() {
+          const opened = yield* Effect.result(
+            repair("Interrupted before a result was saved. The outcome is unknown: look at the current state before trying again.").pipe(
+              Effect.andThen(session.append({ type: "user", role: "user", content }))
+            )
+          )
+          yield* publish({ type: "message", role: "user", content: prompt, session_id: session.id, turn_id })
+          yield* publish({ type: "run_start", ...place, prompt })
+          const exit = yield* Effect.exit(restore(
+            Result.isFailure(opened)
+              ? Effect.as(publish({ type: "error", ...place, step: -1, message: opened.failure.message }), { success: false, text: "" })
+              : Effect.andThen(hooks.run("turn_start", about), runSteps(place))
+          ))
+          const interrupted = Exit.hasInterrupts(exit)
+          if (interrupted) yield* publish({ type: "error", ...place, step: -1, message: "Interrupted" })
+          yield* hooks.run("turn_end", interrupted ? { ...about, interrupted } : about).pipe(Effect.timeoutOption(farewell))
+          yield* Effect.ignore(session.sync)
+          yield* publish({ type: "run_end", ...place, model })
+          return yield* exit
+        })
+      )
+    })
+  })

@@ -1,0 +1,46 @@
+/**
+ * May this call run? Decided on the arguments that will really run, after every hook. Who cannot be asked is the
+ * frontend's business: a headless one allows (seed 002).
+ */
+import { Effect, Option, Ref } from "effect"
+import type { JsonObject } from "@nimlet/protocol"
+import { Frontend } from "@nimlet/extension"
+import type { OfferedTool } from "./ToolSet.ts"
+
+/** Remembers what was allowed for the session. */
+export interface Permissions {
+  /** The reason of the denial, none when the call may run. */
+  readonly check: (offered: OfferedTool, args: JsonObject) => Effect.Effect<Option.Option<string>>
+}
+
+/** Built-in tools that act inside the workspace, or only read it. */
+const unasked = new Set(["read", "grep", "glob", "ls", "edit", "write"])
+
+const commandOf = (args: JsonObject): string | undefined => typeof args["command"] === "string" ? args["command"] : undefined
+
+/** What a remembered answer holds for: one command, else the tool as a whole (seed 000: `tool:<name>`). */
+export const grantKey = (tool: string, args: JsonObject): string => {
+  const command = tool === "bash" ? commandOf(args) : undefined
+  return command === undefined ? `tool:${tool}` : `bash:${command.trim().replaceAll(/\s+/g, " ")}`
+}
+
+/** Permissions with nothing remembered yet. */
+export const makePermissions: Effect.Effect<Permissions> = Effect.map(Ref.make<ReadonlySet<string>>(new Set()), (granted) => ({
+  check: Effect.fnUntraced(function*(offered, args) {
+    const { name } = offered.tool
+    if (offered.extension === undefined ? unasked.has(name) : offered.unasked === true) return Option.none()
+    const key = grantKey(name, args)
+    if ((yield* Ref.get(granted)).has(key)) return Option.none()
+    const frontend = yield* Frontend
+    const approval = yield* frontend.approve({
+      tool: name,
+      arguments: args,
+      summary: commandOf(args) ?? name,
+      ...(offered.extension === undefined ? {} : { reason: `tool of extension '${offered.extension}'` }),
+      canRemember: true
+    })
+    if (approval.decision === "deny") return Option.some(approval.reason)
+    if (approval.decision !== "once") yield* Ref.update(granted, (keys) => new Set([...keys, key]))
+    return Option.none()
+  })
+}))

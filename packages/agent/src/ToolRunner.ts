@@ -1,0 +1,110 @@
+/**
+ * One tool call, from what the model asked to the result it will read. The order is the whole policy: the arguments are
+ * checked, extensions may change or block the call, what they left is checked again, permission is asked for what will
+ * really run, the tool runs, extensions may change the result. Every path ends in exactly one result.
+ */
+import { Cause, Clock, Effect, Option, Result } from "effect"
+import { Hooks } from "@nimlet/extension"
+import { type JsonObject, type RunPlace, textOf } from "@nimlet/protocol"
+import { errorResult, type ToolResult } from "@nimlet/tools"
+import { argumentsOf, makeValidator, type Validator } from "./Arguments.ts"
+import { EventSink } from "./EventSink.ts"
+import type { Permissions } from "./Permissions.ts"
+import type { OfferedTool, ToolSet } from "./ToolSet.ts"
+
+/** A call as the model made it, and where in the run. */
+export interface ToolCall {
+  readonly id: string
+  readonly name: string
+  readonly input: unknown
+  readonly place: RunPlace
+  readonly step: number
+}
+
+/** A result and how long the call took, hooks and questions included. */
+export interface SettledCall {
+  readonly call: ToolCall
+  readonly result: ToolResult
+  readonly duration_ms: number
+}
+
+/** Runs calls. It never fails: what goes wrong is a result that the model reads. */
+export interface ToolRunner {
+  readonly run: (call: ToolCall, tools: ToolSet) => Effect.Effect<SettledCall>
+}
+
+const denied = (reason: string): ToolResult => errorResult(`approval_denied: ${reason}`)
+
+/** The runner of a session. */
+export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunner, never, Hooks> =>
+  Effect.gen(function*() {
+    const hooks = yield* Hooks
+    const validators = new WeakMap<JsonObject, Validator>()
+
+    const faultsOf = Effect.fnUntraced(function*(offered: OfferedTool, args: JsonObject) {
+      const schema = offered.tool.inputSchema
+      const validator = validators.get(schema) ?? (yield* makeValidator(schema))
+      validators.set(schema, validator)
+      return validator(args)
+    })
+
+    const refuse = (name: string, faults: ReadonlyArray<string>): ToolResult =>
+      errorResult(`Invalid arguments for ${name}:\n${faults.join("\n")}`)
+
+    const execute = (call: ToolCall, offered: OfferedTool, args: JsonObject) =>
+      Effect.flatMap(EventSink, ({ publish }) =>
+        offered.tool.run(args, {
+          output: (delta) =>
+            publish({ type: "tool_output_delta", ...call.place, step: call.step, tool_id: call.id, tool_name: call.name, delta })
+        })).pipe(Effect.catchDefect((defect) => Effect.succeed(errorResult(Cause.pretty(Cause.die(defect))))))
+
+    const afterwards = Effect.fnUntraced(function*(name: string, sent: JsonObject, used: JsonObject, result: ToolResult) {
+      if (!hooks.subscribed("tool_result")) return result
+      const output = textOf(result.content)
+      const { payload } = yield* hooks.run("tool_result", {
+        tool: name,
+        arguments: used,
+        ...(used === sent ? {} : { original_arguments: sent }),
+        output,
+        is_error: result.isError
+      })
+      if (payload.output === output && payload.is_error === result.isError) return result
+      const images = result.content.filter((part) => part.type !== "text")
+      const content = payload.output === output ? result.content : [{ type: "text" as const, text: payload.output }, ...images]
+      return { ...result, content, isError: payload.is_error }
+    })
+
+    const settle = Effect.fnUntraced(function*(call: ToolCall, tools: ToolSet) {
+      const found = tools.find(call.name)
+      if (Option.isNone(found)) return errorResult(`Unknown tool: ${call.name}`)
+      const offered = found.value
+      const parsed = argumentsOf(call.input)
+      if (Result.isFailure(parsed)) return errorResult(parsed.failure)
+      const sent = parsed.success
+      const faults = yield* faultsOf(offered, sent)
+      if (faults.length > 0) return refuse(call.name, faults)
+
+      const gate = yield* hooks.run("tool_call", { tool: call.name, arguments: sent })
+      if (gate._tag === "Blocked") return denied(gate.reason)
+      const changed = gate.changedBy.length > 0
+      const args = changed ? gate.payload.arguments : sent
+      if (changed) {
+        const left = yield* faultsOf(offered, args)
+        if (left.length > 0) return refuse(`${call.name}, changed by ${gate.changedBy.join(", ")}`, left)
+      }
+
+      const denial = yield* permissions.check(offered, args)
+      if (Option.isSome(denial)) return denied(denial.value)
+
+      const result = yield* execute(call, offered, args)
+      return yield* afterwards(call.name, sent, args, result)
+    })
+
+    return {
+      run: Effect.fnUntraced(function*(call, tools) {
+        const started = yield* Clock.currentTimeMillis
+        const result = yield* settle(call, tools)
+        return { call, result, duration_ms: (yield* Clock.currentTimeMillis) - started }
+      })
+    }
+  })

@@ -1,0 +1,57 @@
+/**
+ * The tools of one step: what the model is offered and what a call is looked up in. Frozen for the step, so that an
+ * extension coming or going never changes a request in flight.
+ */
+import { Option } from "effect"
+import * as AiTool from "effect/ai/Tool"
+import * as Toolkit from "effect/ai/Toolkit"
+import type { JsonObject } from "@nimlet/protocol"
+import type { Tool } from "@nimlet/tools"
+
+/** A tool and who brings it: `extension` names the extension, absent for a built-in. */
+export interface OfferedTool {
+  readonly tool: Tool
+  readonly extension?: string
+  /** Its family lets it run without the question that comes with a tool's first call. */
+  readonly unasked?: boolean
+}
+
+/** Names of built-in tools, present and to come; no extension may take one. */
+export const reservedToolNames: ReadonlyArray<string> =
+  ["read", "grep", "glob", "ls", "edit", "write", "bash", "git", "read_skill", "ask_user", "skill"]
+
+/** The tools of a step, in the order the model sees them. */
+export interface ToolSet {
+  readonly tools: ReadonlyArray<OfferedTool>
+  /** The tool of this exact name. */
+  readonly find: (name: string) => Option.Option<OfferedTool>
+  /** The same tools as `effect/ai` offers them to a model; nothing runs inside the model. */
+  readonly toolkit: Toolkit.Toolkit<{ readonly [name: string]: ModelTool }>
+}
+
+const modelTool = (name: string, description: string, parameters: JsonObject) => AiTool.dynamic(name, { description, parameters })
+
+/** A tool as a model provider is told of it. */
+export type ModelTool = ReturnType<typeof modelTool>
+
+/**
+ * Freezes tools into a set. A later tool takes the place of an earlier one of its name (seed 000: the last one loaded
+ * wins). `only` keeps the named ones, in any case; undefined keeps all.
+ */
+export const toolSet = (tools: ReadonlyArray<OfferedTool>, only?: ReadonlyArray<string>): ToolSet => {
+  const wanted = only === undefined ? undefined : new Set(only.map((name) => name.toLowerCase()))
+  const byName = new Map<string, OfferedTool>()
+  for (const offered of tools) {
+    if (wanted === undefined || wanted.has(offered.tool.name.toLowerCase())) byName.set(offered.tool.name, offered)
+  }
+  const kept = [...byName.values()]
+  return {
+    tools: kept,
+    find: (name) => Option.fromNullishOr(byName.get(name)),
+    toolkit: Toolkit.make(...kept.map(({ tool }) => modelTool(tool.name, tool.description, tool.inputSchema)))
+  }
+}
+
+/** A tool that changes nothing may run beside its neighbours: its capabilities are read, or read and user. */
+export const isReadOnly = (tool: Pick<Tool, "capabilities">): boolean =>
+  tool.capabilities.length > 0 && tool.capabilities.every((capability) => capability === "read" || capability === "user")

@@ -1,0 +1,180 @@
+/**
+ * One model request: send the transcript, fold the stream of parts, hand deltas on as they come. What the model said is
+ * returned only when the stream came to its true end; until then nothing of it is kept.
+ */
+import { Clock, Effect, Stream } from "effect"
+import type { AiError } from "effect/ai/AiError"
+import * as LanguageModel from "effect/ai/LanguageModel"
+import * as Prompt from "effect/ai/Prompt"
+import type * as Response from "effect/ai/Response"
+import type { ContentPart, JsonObject, RunPlace, Usage } from "@nimlet/protocol"
+import { toolCallParseError } from "@nimlet/provider"
+import { EventSink } from "./EventSink.ts"
+import type { ToolSet } from "./ToolSet.ts"
+
+/** What a request is made of. `step` counts the requests of a run from 0. */
+export interface TurnRequest {
+  readonly place: RunPlace
+  readonly step: number
+  readonly model: string
+  readonly system: string
+  readonly messages: ReadonlyArray<Prompt.Message>
+  readonly tools: Pick<ToolSet, "toolkit">
+}
+
+/** A finished answer. `model` is who answered; `duration_ms` is the time from request to end. */
+export interface Answer {
+  readonly content: ReadonlyArray<ContentPart>
+  readonly model: string
+  readonly usage: Usage | undefined
+  readonly finish: Response.FinishReason
+  readonly duration_ms: number
+}
+
+type Parts = ReadonlyArray<Response.AnyPart>
+type Block = { readonly kind: "text" | "thinking"; text: string; data: JsonObject | undefined }
+
+const usageOf = (usage: Response.Usage): Usage | undefined => {
+  const { inputTokens, outputTokens } = usage
+  if (inputTokens.total === undefined && outputTokens.total === undefined) return undefined
+  return {
+    input_tokens: inputTokens.total ?? 0,
+    output_tokens: outputTokens.total ?? 0,
+    ...(inputTokens.cacheRead === undefined ? {} : { cache_read_tokens: inputTokens.cacheRead }),
+    ...(inputTokens.cacheWrite === undefined ? {} : { cache_write_tokens: inputTokens.cacheWrite })
+  }
+}
+
+const dataOf = (metadata: object | undefined): JsonObject | undefined =>
+  metadata === undefined || Object.keys(metadata).length === 0 ? undefined : metadata as JsonObject
+
+const signatureOf = (data: JsonObject | undefined): string => {
+  for (const value of Object.values(data ?? {})) {
+    if (typeof value === "object" && value !== null && "signature" in value && typeof value.signature === "string") return value.signature
+  }
+  return ""
+}
+
+const partOf = (block: Block): ReadonlyArray<ContentPart> => {
+  const kept = block.data === undefined ? {} : { provider_data: block.data }
+  if (block.kind === "thinking") return [{ type: "thinking", thinking: block.text, signature: signatureOf(block.data), ...kept }]
+  return block.text === "" ? [] : [{ type: "text", text: block.text, ...kept }]
+}
+
+/**
+ * Folds the parts of one answer. `fold` takes a chunk, as one network read brought it, and returns what of it is worth
+ * telling at once: neighbouring deltas of one kind are one delta.
+ */
+export const makeFold = (asked: string) => {
+  const blocks = new Map<string, Block>()
+  const content: Array<Block | ContentPart> = []
+  let model = asked
+  let usage: Usage | undefined
+  let finish: Response.FinishReason = "unknown"
+
+  const open = (key: string, kind: Block["kind"], data: JsonObject | undefined): Block => {
+    const block: Block = { kind, text: "", data }
+    blocks.set(key, block)
+    content.push(block)
+    return block
+  }
+  const close = (key: string, data: JsonObject | undefined) => {
+    const block = blocks.get(key)
+    if (block !== undefined && data !== undefined) block.data = { ...block.data, ...data }
+  }
+
+  const fold = (parts: Parts): ReadonlyArray<{ readonly kind: Block["kind"]; readonly delta: string }> => {
+    const told: Array<{ kind: Block["kind"]; delta: string }> = []
+    const say = (kind: Block["kind"], key: string, delta: string) => {
+      if (delta === "") return
+      const block = blocks.get(key) ?? open(key, kind, undefined)
+      block.text += delta
+      const last = told.at(-1)
+      if (last?.kind === kind) last.delta += delta
+      else told.push({ kind, delta })
+    }
+    for (const part of parts) {
+      switch (part.type) {
+        case "response-metadata":
+          model = part.modelId ?? model
+          break
+        case "text-start":
+          open(`text ${part.id}`, "text", dataOf(part.metadata))
+          break
+        case "text-delta":
+          say("text", `text ${part.id}`, part.delta)
+          break
+        case "text-end":
+          close(`text ${part.id}`, dataOf(part.metadata))
+          break
+        case "reasoning-start":
+          open(`thinking ${part.id}`, "thinking", dataOf(part.metadata))
+          break
+        case "reasoning-delta":
+          say("thinking", `thinking ${part.id}`, part.delta)
+          close(`thinking ${part.id}`, dataOf(part.metadata))
+          break
+        case "reasoning-end":
+          close(`thinking ${part.id}`, dataOf(part.metadata))
+          break
+        case "tool-call": {
+          const data = dataOf(part.metadata)
+          const problem = toolCallParseError(part)
+          content.push({
+            type: "tool_use",
+            id: part.id,
+            name: part.name,
+            input: part.params,
+            ...(problem === undefined ? {} : { parse_error: problem }),
+            ...(part.providerExecuted === true ? { hosted: true } : {}),
+            ...(data === undefined ? {} : { provider_data: data })
+          })
+          break
+        }
+        case "finish":
+          usage = usageOf(part.usage)
+          finish = part.reason
+          break
+        default:
+          break
+      }
+    }
+    return told
+  }
+
+  const answer = (): Omit<Answer, "duration_ms"> => ({
+    content: content.flatMap((item) => "kind" in item ? partOf(item) : [item]),
+    model,
+    usage,
+    finish
+  })
+  return { fold, answer }
+}
+
+/**
+ * Asks the model once. Fails with `AiError` when the provider refuses or the stream breaks off; deltas told until then
+ * belong to no answer.
+ */
+export const askModel = Effect.fnUntraced(function*(
+  request: TurnRequest
+): Effect.fn.Return<Answer, AiError, LanguageModel.LanguageModel> {
+  const { publish } = yield* EventSink
+  const started = yield* Clock.currentTimeMillis
+  const { answer, fold } = makeFold(request.model)
+  const { model, place, step } = request
+  yield* LanguageModel.streamText({
+    prompt: Prompt.fromMessages([Prompt.systemMessage({ content: request.system }), ...request.messages]),
+    toolkit: request.tools.toolkit,
+    disableToolCallResolution: true,
+    toolCallValidation: "deferred"
+  }).pipe(
+    Stream.runForEachArray((parts) =>
+      Effect.forEach(
+        fold(parts as Parts),
+        ({ delta, kind }) => publish({ type: kind === "text" ? "message_delta" : "thinking_delta", ...place, step, delta, model }),
+        { discard: true }
+      )
+    )
+  )
+  return { ...answer(), duration_ms: (yield* Clock.currentTimeMillis) - started }
+})

@@ -1,0 +1,280 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Exit, Fiber } from "effect"
+import * as AiError from "effect/ai/AiError"
+import { TestClock } from "effect/testing"
+import { textResult } from "@nimlet/tools"
+import { calls, gauge, hangsAfter, refuses, says, settle, shape, tool, withAgent } from "./Rig.ts"
+
+const textsOf = (results: ReadonlyArray<{ readonly type: string }>) =>
+  results.flatMap((entry) => entry.type === "tool_result" && "output" in entry ? [entry.output] : [])
+
+describe("Agent", () => {
+  it.effect("runs a turn without tools, with every record in its place", () =>
+    withAgent({ replies: [says("hello")] }, ({ entries, events, prompt }) =>
+      Effect.gen(function*() {
+        assert.deepStrictEqual(yield* prompt("hi"), { success: true, text: "hello" })
+        assert.deepStrictEqual(shape(events), ["message", "run_start", "step_start", "message", "step_end", "run_end"])
+        const end = events.find((event) => event.type === "step_end")
+        assert.deepStrictEqual(end?.usage, { input_tokens: 5, output_tokens: 7, cache_read_tokens: 2 })
+        assert.deepStrictEqual((yield* entries).map((entry) => entry.type), ["user", "assistant"])
+      })))
+
+  it.effect("puts piped text before what was typed", () =>
+    withAgent({ replies: [says("ok")] }, ({ asked, events, prompt }) =>
+      Effect.gen(function*() {
+        yield* prompt("review this", "the diff")
+        const start = events.find((event) => event.type === "run_start")
+        assert.strictEqual(start?.prompt, "the diff\n\nreview this")
+        assert.include(JSON.stringify(asked[0]?.prompt.content.at(-1)), "the diff")
+      })))
+
+  it.effect("goes on with the results of calls until the model calls nothing more", () =>
+    withAgent({ replies: [calls({ name: "write", args: { path: "x" } }), says("done")], tools: [tool("write")] }, ({ asked, events, prompt }) =>
+      Effect.gen(function*() {
+        assert.isTrue((yield* prompt("go")).success)
+        assert.deepStrictEqual(shape(events).slice(2), [
+          "step_start", "tool_call", "tool_result", "step_end",
+          "step_start", "message", "step_end", "run_end"
+        ])
+        assert.deepStrictEqual(asked[1]?.prompt.content.map((message) => message.role), ["system", "user", "assistant", "tool"])
+      })))
+
+  it.effect("runs neighbouring reads at once, a writer alone, and tells results in the order of the calls", () =>
+    Effect.gen(function*() {
+      const counter = yield* gauge
+      const slow = yield* Deferred.make<void>()
+      const read = tool("read", {
+        capabilities: ["read"],
+        run: (args) => counter.during(args["slow"] === true ? Effect.as(Deferred.await(slow), textResult("slow")) : Effect.as(Deferred.succeed(slow, undefined), textResult("quick")))
+      })
+      yield* withAgent({
+        replies: [calls({ name: "read", args: { slow: true }, id: "1" }, { name: "read", id: "2" }, { name: "write", id: "3" }), says("done")],
+        tools: [read, tool("write", { run: () => counter.during(Effect.succeed(textResult("written"))) })]
+      }, ({ entries, prompt }) =>
+        Effect.gen(function*() {
+          yield* prompt("go")
+          assert.deepStrictEqual(textsOf(yield* entries), ["slow", "quick", "written"])
+        }))
+      assert.strictEqual(yield* counter.most, 2)
+    }))
+
+  it.effect("gives the model an error for a tool it does not have, and for arguments that do not fit", () =>
+    withAgent({
+      replies: [
+        calls({ name: "nobody" }, { name: "write", args: { path: 1 }, id: "2" }, { name: "write", args: "{\"pa", id: "3" }, { name: "write", args: "", id: "4" }),
+        says("done")
+      ],
+      tools: [tool("write", { inputSchema: { type: "object", properties: { path: { type: "string" } } } })]
+    }, ({ entries, fired, prompt }) =>
+      Effect.gen(function*() {
+        yield* prompt("go")
+        const [unknown, misfit, garbled, empty] = textsOf(yield* entries)
+        assert.strictEqual(unknown, "Unknown tool: nobody")
+        assert.include(misfit, "path")
+        assert.include(garbled, "not valid JSON")
+        assert.strictEqual(empty, "write ran")
+        assert.strictEqual(fired.filter(({ event }) => event === "tool_call").length, 1)
+      })))
+
+  it.effect("never runs what a hook blocks, and tells the model why", () =>
+    Effect.gen(function*() {
+      let ran = false
+      yield* withAgent({
+        replies: [calls({ name: "bash" }), says("done")],
+        tools: [tool("bash", { run: () => Effect.sync(() => (ran = true, textResult("no"))) })],
+        hooks: {
+          run: (event, payload) =>
+            Effect.succeed((event === "tool_call"
+              ? { _tag: "Blocked", reason: "not now", blockedBy: ["guard"] }
+              : { _tag: "Continue", payload, changedBy: [] }) as never)
+        }
+      }, ({ entries, prompt }) =>
+        Effect.gen(function*() {
+          assert.isTrue((yield* prompt("go")).success)
+          assert.deepStrictEqual(textsOf(yield* entries), ["approval_denied: not now"])
+        }))
+      assert.isFalse(ran)
+    }))
+
+  it.effect("checks what a hook left as arguments again, and asks permission for that", () =>
+    Effect.gen(function*() {
+      const asked: Array<unknown> = []
+      yield* withAgent({
+        replies: [calls({ name: "bash", args: { command: "ls" } }), calls({ name: "bash", args: { command: "bad" }, id: "2" }), says("done")],
+        tools: [tool("bash", { inputSchema: { type: "object", properties: { command: { type: "string" } }, required: ["command"] } })],
+        frontend: { approve: (request) => Effect.sync(() => (asked.push(request.arguments), { decision: "once" })) },
+        hooks: {
+          run: (event, payload) =>
+            Effect.succeed((event === "tool_call" && "arguments" in payload
+              ? {
+                _tag: "Continue",
+                payload: { ...payload, arguments: JSON.stringify(payload.arguments).includes("bad") ? {} : { command: "pwd" } },
+                changedBy: ["rewriter"]
+              }
+              : { _tag: "Continue", payload, changedBy: [] }) as never)
+        }
+      }, ({ entries, prompt }) =>
+        Effect.gen(function*() {
+          yield* prompt("go")
+          const [first, second] = textsOf(yield* entries)
+          assert.strictEqual(first, "bash ran")
+          assert.include(second, "rewriter")
+        }))
+      assert.deepStrictEqual(asked, [{ command: "pwd" }])
+    }))
+
+  it.effect("asks once for a command that was allowed for the session, and reports a denial", () =>
+    Effect.gen(function*() {
+      const asked: Array<string> = []
+      yield* withAgent({
+        replies: [
+          calls({ name: "bash", args: { command: "npm  test" }, id: "1" }, { name: "bash", args: { command: "npm test" }, id: "2" }),
+          calls({ name: "bash", args: { command: "rm x" }, id: "3" }),
+          says("done")
+        ],
+        tools: [tool("bash")],
+        frontend: {
+          approve: ({ summary }) =>
+            Effect.sync(() => (asked.push(summary), summary.startsWith("rm") ? { decision: "deny", reason: "no" } : { decision: "session" }))
+        }
+      }, ({ entries, prompt }) =>
+        Effect.gen(function*() {
+          yield* prompt("go")
+          assert.deepStrictEqual(textsOf(yield* entries), ["bash ran", "bash ran", "approval_denied: no"])
+        }))
+      assert.deepStrictEqual(asked, ["npm  test", "rm x"])
+    }))
+
+  it.effect("lets a hook change the result that is stored and told", () =>
+    withAgent({
+      replies: [calls({ name: "write" }), says("done")],
+      tools: [tool("write")],
+      hooks: {
+        run: (event, payload) =>
+          Effect.succeed({ _tag: "Continue", payload: event === "tool_result" ? { ...payload, output: "censored", is_error: true } : payload, changedBy: [] } as never)
+      }
+    }, ({ entries, events, prompt }) =>
+      Effect.gen(function*() {
+        yield* prompt("go")
+        assert.deepStrictEqual(textsOf(yield* entries), ["censored"])
+        assert.deepInclude(events.find((event) => event.type === "tool_result"), { output: "censored", is_error: true })
+      })))
+
+  it.effect("turns a tool that dies into a failed result", () =>
+    withAgent({ replies: [calls({ name: "write" }), says("done")], tools: [tool("write", { run: () => Effect.die(new Error("boom")) })] }, ({ entries, prompt }) =>
+      Effect.gen(function*() {
+        assert.isTrue((yield* prompt("go")).success)
+        assert.include(textsOf(yield* entries)[0], "boom")
+      })))
+
+  it.effect("streams a running tool's output under its call", () =>
+    withAgent({
+      replies: [calls({ name: "bash", id: "7" }), says("done")],
+      tools: [tool("bash", { run: (_, { output }) => Effect.as(output("half"), textResult("half whole")) })]
+    }, ({ events, prompt }) =>
+      Effect.gen(function*() {
+        yield* prompt("go")
+        assert.deepInclude(events.find((event) => event.type === "tool_output_delta"), { tool_id: "7", tool_name: "bash", delta: "half" })
+      })))
+
+  it.effect("tries a request again when that can help, and keeps nothing of the dead attempt", () =>
+    withAgent({ replies: [refuses(new AiError.RateLimitError({})), says("hello")] }, ({ entries, events, prompt }) =>
+      Effect.gen(function*() {
+        const running = yield* Effect.forkChild(prompt("hi"))
+        yield* settle
+        assert.isUndefined(running.pollUnsafe())
+        yield* TestClock.adjust("1 minute")
+        assert.isTrue((yield* Fiber.join(running)).success)
+        assert.deepStrictEqual(shape(events).slice(2), ["step_start", "step_end", "diagnostic", "step_start", "message", "step_end", "run_end"])
+        assert.strictEqual((yield* entries).length, 2)
+      })))
+
+  it.effect("ends a refused request with an error, after which the run is closed all the same", () =>
+    withAgent({ replies: [refuses(new AiError.AuthenticationError({ kind: "InvalidKey" }))] }, ({ events, fired, prompt }) =>
+      Effect.gen(function*() {
+        assert.isFalse((yield* prompt("hi")).success)
+        assert.deepStrictEqual(shape(events).slice(2), ["step_start", "step_end", "error", "run_end"])
+        assert.deepStrictEqual(fired.map(({ event }) => event), ["session_start", "turn_start", "turn_end"])
+      })))
+
+  it.effect("calls an answer without words a failure", () =>
+    withAgent({ replies: [says(" ")] }, ({ events, prompt }) =>
+      Effect.gen(function*() {
+        assert.isFalse((yield* prompt("hi")).success)
+        assert.include(shape(events), "error")
+      })))
+
+  it.effect("gives every open call a result when the user interrupts, and tells the turn's end", () =>
+    withAgent({
+      replies: [calls({ name: "write", id: "1" }, { name: "write", id: "2" }), says("after")],
+      tools: [tool("write", { run: () => Effect.never })]
+    }, ({ entries, events, fired, prompt }) =>
+      Effect.gen(function*() {
+        const running = yield* Effect.forkChild(prompt("go"))
+        yield* settle
+        yield* Fiber.interrupt(running)
+        assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(running)))
+        assert.strictEqual(textsOf(yield* entries).length, 2)
+        assert.deepStrictEqual(shape(events).slice(2), ["step_start", "tool_call", "tool_result", "step_end", "error", "run_end"])
+        assert.deepInclude(fired.at(-1), { event: "turn_end", payload: { session_id: fired[0]?.payload["session_id" as never], workspace: "/w", interrupted: true } })
+      })))
+
+  it.effect("ends a hanging answer at once when the user interrupts", () =>
+    withAgent({ replies: [hangsAfter("half an")] }, ({ entries, events, prompt }) =>
+      Effect.gen(function*() {
+        const running = yield* Effect.forkChild(prompt("go"))
+        yield* settle
+        yield* Fiber.interrupt(running)
+        assert.strictEqual(events.at(-1)?.type, "run_end")
+        assert.deepStrictEqual((yield* entries).map((entry) => entry.type), ["user"])
+      })))
+
+  it.effect("answers calls that an earlier, killed run left open before the model is asked again", () =>
+    withAgent({ replies: [says("ok")] }, ({ asked, prompt, session }) =>
+      Effect.gen(function*() {
+        yield* session.append({ type: "assistant", role: "assistant", content: [{ type: "tool_use", id: "1", name: "bash", input: {} }] })
+        yield* prompt("go on")
+        assert.deepStrictEqual(asked[0]?.prompt.content.map((message) => message.role), ["system", "assistant", "tool", "user"])
+      })))
+
+  it.effect("offers only the tools that were asked for, extensions' included", () =>
+    withAgent({
+      replies: [says("ok")],
+      tools: [tool("read"), tool("write")],
+      only: ["READ", "save_note"],
+      extensionTools: [
+        { name: "save_note", description: "", inputSchema: {}, capabilities: [], extension: "notes", unasked: false },
+        { name: "other", description: "", inputSchema: {}, capabilities: [], extension: "notes", unasked: false }
+      ]
+    }, ({ asked, prompt }) =>
+      Effect.gen(function*() {
+        yield* prompt("hi")
+        assert.deepStrictEqual(asked[0]?.tools.map((one) => one.name), ["read", "save_note"])
+      })))
+
+  it.effect("runs a command without the model, then what it wants said as a turn", () =>
+    withAgent({ replies: [says("fixed")], commands: { fix: { message: "on it", prompt: "fix the test" } } }, ({ asked, events, prompt }) =>
+      Effect.gen(function*() {
+        assert.strictEqual((yield* prompt("/FIX now")).text, "fixed")
+        assert.deepStrictEqual(shape(events), [
+          "message", "run_start", "message", "run_end",
+          "message", "run_start", "step_start", "message", "step_end", "run_end"
+        ])
+        assert.include(JSON.stringify(asked[0]?.prompt.content), "fix the test")
+      })))
+
+  it.effect("takes a path for words, and an unknown command for an error", () =>
+    withAgent({ replies: [says("ok")] }, ({ asked, prompt }) =>
+      Effect.gen(function*() {
+        assert.isTrue((yield* prompt("/etc/hosts is what?")).success)
+        assert.isFalse((yield* prompt("/nothing")).success)
+        assert.strictEqual(asked.length, 1)
+      })))
+
+  it.effect("tells extensions of the session's end when it is closed", () =>
+    Effect.gen(function*() {
+      const fired = yield* withAgent({ replies: [] }, ({ fired }) => Effect.succeed(fired))
+      assert.deepStrictEqual(fired.map(({ event }) => event), ["session_start", "session_end"])
+    }))
+})
+

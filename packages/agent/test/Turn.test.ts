@@ -1,0 +1,39 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Response from "effect/ai/Response"
+import { makeFold } from "../src/Turn.ts"
+
+const text = (id: string, delta: string) => Response.makePart("text-delta", { id, delta })
+const thought = (id: string, delta: string) => Response.makePart("reasoning-delta", { id, delta })
+
+describe("makeFold", () => {
+  it("tells neighbouring deltas of a chunk as one, and keeps text and thinking apart", () => {
+    const { fold } = makeFold("m")
+    assert.deepStrictEqual(fold([thought("0", "a"), thought("0", "b"), text("1", "c"), text("1", "d")]), [
+      { kind: "thinking", delta: "ab" },
+      { kind: "text", delta: "cd" }
+    ])
+  })
+
+  it("gives the whole answer, in the order the model said it", () => {
+    const { answer, fold } = makeFold("asked")
+    fold([Response.makePart("reasoning-start", { id: "0" }), thought("0", "hm")])
+    fold([
+      Response.makePart("reasoning-end", { id: "0", metadata: { anthropic: { signature: "sig" } } }),
+      Response.makePart("text-start", { id: "1" }),
+      text("1", "he")
+    ])
+    fold([text("1", "llo"), Response.makePart("text-end", { id: "1" })])
+    const { content, model } = answer()
+    assert.deepStrictEqual(content, [
+      { type: "thinking", thinking: "hm", signature: "sig", provider_data: { anthropic: { signature: "sig" } } },
+      { type: "text", text: "hello" }
+    ])
+    assert.strictEqual(model, "asked")
+  })
+
+  it("leaves out a text that stayed empty", () => {
+    const { answer, fold } = makeFold("m")
+    fold([Response.makePart("text-start", { id: "1" }), Response.makePart("text-end", { id: "1" })])
+    assert.deepStrictEqual(answer().content, [])
+  })
+})

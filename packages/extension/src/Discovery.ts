@@ -1,0 +1,99 @@
+/** Roots → extensions, in startup order (seed 000, "Layout and discovery"; SPEC 3). */
+import { Effect, FileSystem, Path, Result } from "effect"
+import type { Manifest } from "@nimlet/protocol"
+import { type FamilyPolicy, nimlet, type Root } from "./FamilyPolicy.ts"
+import { decodeManifest, looksLikeMilliseconds } from "./ManifestFile.ts"
+
+/** An extension that can be started. */
+export interface Found {
+  /** Unique in a run: the manifest's name, or `NAME#2` for the second of that name. */
+  readonly key: string
+  readonly manifest: Manifest
+  /** Real path of the folder that holds the manifest. */
+  readonly folder: string
+  readonly family: FamilyPolicy
+  /** Comes from the workspace. */
+  readonly project: boolean
+}
+
+/** What was found, and a sentence for each thing that was skipped or looks wrong. */
+export interface Discovered {
+  readonly found: ReadonlyArray<Found>
+  readonly warnings: ReadonlyArray<string>
+}
+
+const manifestName = "extension.json"
+
+const compareBytes = (a: string, b: string): number => {
+  const encoder = new TextEncoder()
+  const [left, right] = [encoder.encode(a), encoder.encode(b)]
+  const differs = left.findIndex((byte, at) => byte !== right[at])
+  return differs === -1 ? left.length - right.length : (left[differs] ?? 0) - (right[differs] ?? -1)
+}
+
+interface Candidate {
+  /** As reached, for warnings. */
+  readonly folder: string
+  readonly family: FamilyPolicy
+  readonly project: boolean
+}
+
+/** Every extension in the roots, then those named by path. Missing roots are no fault; a missing named path is one. */
+export const discover = Effect.fnUntraced(function*(where: {
+  readonly roots: ReadonlyArray<Root>
+  readonly paths: ReadonlyArray<string>
+}) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const warnings: Array<string> = []
+
+  const inRoot = Effect.fnUntraced(function*(root: Root) {
+    const names = yield* fs.readDirectory(root.path).pipe(
+      Effect.catch((error) => {
+        if (error.reason._tag !== "NotFound") warnings.push(`skipping ${root.path}: ${error.message}`)
+        return Effect.succeed<Array<string>>([])
+      })
+    )
+    const folders = names.sort(compareBytes).map((name) => path.join(root.path, name))
+    const holds = (folder: string) => Effect.orElseSucceed(fs.exists(path.join(folder, manifestName)), () => false)
+    const kept = yield* Effect.filter(folders, holds, { concurrency: 16 })
+    return kept.map((folder): Candidate => ({ folder, family: root.family, project: root.project }))
+  })
+  const named = (given: string): Candidate => {
+    const whole = path.resolve(given)
+    const folder = path.basename(whole) === manifestName ? path.dirname(whole) : whole
+    return { folder, family: nimlet, project: false }
+  }
+  const inRoots = yield* Effect.forEach(where.roots, inRoot, { concurrency: "unbounded" })
+  const candidates = [...inRoots.flat(), ...where.paths.map(named)]
+
+  const read = Effect.fnUntraced(function*({ family, folder, project }: Candidate) {
+    const real = yield* Effect.orElseSucceed(fs.realPath(folder), () => folder)
+    const text = yield* Effect.result(fs.readFileString(path.join(real, manifestName)))
+    const manifest = Result.flatMap(Result.mapError(text, () => "cannot read manifest"), decodeManifest)
+    return { family, folder, project, real, manifest }
+  })
+  const seen = new Set<string>()
+  const counts = new Map<string, number>()
+  const found: Array<Found> = []
+  for (const each of yield* Effect.forEach(candidates, read, { concurrency: 16 })) {
+    if (seen.has(each.real)) continue
+    seen.add(each.real)
+    if (Result.isFailure(each.manifest)) {
+      warnings.push(`skipping ${each.folder}: ${each.manifest.failure}`)
+      continue
+    }
+    const manifest = each.manifest.success
+    const count = (counts.get(manifest.name) ?? 0) + 1
+    counts.set(manifest.name, count)
+    const key = count === 1 ? manifest.name : `${manifest.name}#${count}`
+    if (looksLikeMilliseconds(manifest)) {
+      warnings.push(
+        `extension '${key}': response_timeout_seconds is ${manifest.response_timeout_seconds}; the unit is seconds`
+      )
+    }
+    found.push({ key, manifest, folder: each.real, family: each.family, project: each.project })
+  }
+  const discovered: Discovered = { found, warnings }
+  return discovered
+})

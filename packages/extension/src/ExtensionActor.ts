@@ -1,0 +1,212 @@
+/**
+ * One life of an extension: a process, its handshake, and then one fiber that owns the table of pending requests. It
+ * never waits for the peer, so many requests are in flight and replies come in any order.
+ */
+import { Effect, Result, type Scope, Stream } from "effect"
+import type { HostMessage, HostRequest, JsonObject, Registration } from "@nimlet/protocol"
+import type { Countdown, Reply, Self, Stopwatch } from "@nimlet/actor"
+import { applySideEffects } from "./ApplySideEffects.ts"
+import { Conversation } from "./Conversation.ts"
+import { CallFailed, ExtensionCrashed, StartFailed } from "./ExtensionError.ts"
+import { tapped } from "./FrameTap.ts"
+import { greet } from "./Handshake.ts"
+import { isJsonObject, parseJson } from "./Json.ts"
+import type { Sent, Transport } from "./Transport.ts"
+import type { Line } from "./Transport/Lines.ts"
+import { answerHostRequest, answerUiRequest, maxOpenQuestions } from "./UiRequests.ts"
+
+type WithoutId<T> = T extends unknown ? Omit<T, "id"> : never
+/** A request before it has its id. */
+export type Unsent = WithoutId<HostRequest>
+
+/** What the actor of an extension understands. */
+export type ExtensionMail =
+  | {
+    readonly _tag: "Request"
+    readonly request: Unsent
+    readonly reply: Reply<JsonObject, CallFailed>
+    readonly countdown: Countdown | undefined
+    readonly onUpdate: ((text: string) => Effect.Effect<void>) | undefined
+  }
+  /** The asker gave up. */
+  | { readonly _tag: "Cancel"; readonly reply: Reply<JsonObject, CallFailed> }
+  | { readonly _tag: "Lines"; readonly lines: ReadonlyArray<Line> }
+  /** The peer is gone or will write no more. */
+  | { readonly _tag: "Gone"; readonly how: string }
+  /** Registration took too long. */
+  | { readonly _tag: "Overdue" }
+
+/** What a life needs from the outside. */
+export interface LifeOptions {
+  readonly key: string
+  readonly open: Effect.Effect<Transport, StartFailed, Scope.Scope>
+  readonly initialize: HostMessage
+  readonly registrationMillis: number
+  readonly stopwatch: Stopwatch
+  readonly onRegistered: (registration: Registration) => Effect.Effect<void>
+  /** Says something once per extension; `about` tells repetitions. */
+  readonly warnOnce: (about: string, message: string) => Effect.Effect<void>
+  /** Counts a reply nobody waited for. */
+  readonly onLateReply: () => void
+}
+
+/** Requests one extension may have open; more fail as `busy`. */
+export const maxPending = 256
+/** After `shutdown` and the end of its input, an extension has this long before it is killed. */
+const shutdownGrace = "2 seconds"
+/** After the end of its output, an exit that explains it comes within this. */
+const exitFor = "250 millis"
+
+const failureOf: Record<Exclude<Sent, "accepted">, CallFailed["reason"]> = {
+  full: "busy",
+  too_large: "too_large",
+  closed: "crashed"
+}
+
+const beginning = (text: string): string =>
+  new TextDecoder().decode(new TextEncoder().encode(text).subarray(0, 200)).replace(/\uFFFD$/, "")
+
+/** Hears the peer out, a chunk of lines at a time, and then says how it ended. */
+const pump = (transport: Transport, self: Self<ExtensionMail>) =>
+  Effect.gen(function*() {
+    const gone = (how: string) => self.tell({ _tag: "Gone", how })
+    yield* Effect.forkScoped(Effect.flatMap(transport.closed, gone))
+    yield* Stream.runForEachArray(transport.inbound, (lines) => self.tell({ _tag: "Lines", lines }))
+    yield* Effect.sleep(exitFor)
+    yield* gone("closed its output")
+  })
+
+/** The polite part of the way out; the transport's own end is the rest. */
+const sayGoodbye = (transport: Transport) =>
+  transport.send(JSON.stringify({ type: "shutdown" })).pipe(
+    Effect.andThen(transport.endInput),
+    Effect.andThen(Effect.timeoutOption(transport.closed, shutdownGrace))
+  )
+
+/** The behavior of an extension's actor. It fails with `StartFailed` before registration, `ExtensionCrashed` after. */
+export const extensionLife = (options: LifeOptions) => (self: Self<ExtensionMail>) =>
+  Effect.gen(function*() {
+    const { key, stopwatch, warnOnce } = options
+    const transport = yield* Effect.flatMap(options.open, (opened) => tapped(opened, key))
+    const conversation = new Conversation()
+    let registered = false
+    let openQuestions = 0
+    const send = (message: HostMessage) => transport.send(JSON.stringify(message))
+
+    yield* Effect.forkScoped(pump(transport, self))
+    // Added after the pump and before any question: questions end first, and the peer is heard while it says goodbye.
+    yield* Effect.addFinalizer(() => sayGoodbye(transport))
+    yield* send(options.initialize)
+    const overdue = Effect.andThen(Effect.sleep(options.registrationMillis), self.tell({ _tag: "Overdue" }))
+    const timer = yield* Effect.forkScoped(overdue)
+
+    const request = Effect.fnUntraced(function*(mail: Extract<ExtensionMail, { _tag: "Request" }>) {
+      const fail = (reason: CallFailed["reason"]) => mail.reply.fail(new CallFailed({ extension: key, reason }))
+      if (!registered) return yield* fail("unavailable")
+      if (conversation.size >= maxPending) return yield* fail("busy")
+      const { type, ...rest } = mail.request
+      const sent = yield* transport.send(JSON.stringify({ type, id: conversation.nextId, ...rest }))
+      if (sent !== "accepted") return yield* fail(failureOf[sent])
+      conversation.open(mail)
+    })
+
+    const effects = Effect.fnUntraced(function*(line: JsonObject) {
+      for (const field of yield* applySideEffects(key, line)) {
+        yield* warnOnce(field, `extension '${key}': ignored an invalid ${field}`)
+      }
+    })
+
+    const question = (line: JsonObject): Effect.Effect<unknown, never, Scope.Scope> => {
+      if (openQuestions >= maxOpenQuestions && typeof line.id === "string") {
+        return send({ type: "ui_response", id: line.id, answer: "", cancelled: true })
+      }
+      openQuestions++
+      return answerUiRequest(key, line, stopwatch).pipe(
+        Effect.flatMap((answer) => answer === undefined ? Effect.void : send(answer)),
+        Effect.ensuring(Effect.sync(() => openQuestions--)),
+        Effect.forkScoped({ startImmediately: true })
+      )
+    }
+
+    const hear = Effect.fnUntraced(function*(line: JsonObject) {
+      switch (line.type) {
+        case "response": {
+          const pending = typeof line.id === "string" ? conversation.close(line.id) : undefined
+          if (pending === undefined) return options.onLateReply()
+          yield* effects(line)
+          return yield* pending.reply.succeed(line)
+        }
+        case "update":
+          return yield* effects(line)
+        case "tool_update": {
+          const pending = typeof line.id === "string" ? conversation.get(line.id) : undefined
+          if (pending === undefined || typeof line.content !== "string") return
+          if (pending.countdown !== undefined) yield* pending.countdown.restart
+          return yield* (pending.onUpdate?.(line.content) ?? Effect.void)
+        }
+        case "ui_request":
+          return yield* Effect.asVoid(question(line))
+        case "host_request": {
+          const answer = answerHostRequest(line)
+          if (answer !== undefined) yield* send(answer)
+          return
+        }
+        case "register":
+          return yield* warnOnce("register", `extension '${key}' registered again; only the first register counts`)
+      }
+    })
+
+    const noise = (text: string) =>
+      warnOnce(
+        "noise",
+        `extension '${key}' wrote a line that is not a JSON object: ${beginning(text)} ` +
+          "(standard output is for protocol lines only; logs belong on standard error)"
+      )
+
+    const welcome = Effect.fnUntraced(function*(line: Line) {
+      const greeting = greet(line)
+      switch (greeting._tag) {
+        case "Noise":
+          return yield* noise(greeting.text)
+        case "Refused":
+          return yield* new StartFailed({ extension: key, reason: greeting.reason })
+        case "Registered":
+          registered = true
+          yield* Effect.sync(() => timer.interruptUnsafe())
+          yield* options.onRegistered(greeting.registration)
+          return yield* self.ready
+      }
+    })
+
+    const read = (line: Line): Effect.Effect<void, StartFailed, Scope.Scope> => {
+      if (!registered) return welcome(line)
+      if (Result.isFailure(line)) {
+        return warnOnce("long", `extension '${key}' wrote a line over ${line.failure.limit} bytes; it was dropped`)
+      }
+      const parsed = parseJson(line.success)
+      return Result.isSuccess(parsed) && isJsonObject(parsed.success) ? hear(parsed.success) : noise(line.success)
+    }
+
+    for (;;) {
+      const mail = yield* self.take
+      switch (mail._tag) {
+        case "Request":
+          yield* request(mail)
+          break
+        case "Cancel": {
+          const id = conversation.abandon(mail.reply)
+          if (id !== undefined) yield* send({ type: "cancel", id })
+          break
+        }
+        case "Lines":
+          for (const line of mail.lines) yield* read(line)
+          break
+        case "Gone":
+          return yield* registered
+            ? new ExtensionCrashed({ extension: key, reason: mail.how })
+            : new StartFailed({ extension: key, reason: `it ${mail.how} before it registered` })
+        case "Overdue":
+          if (!registered) return yield* new StartFailed({ extension: key, reason: "extension response timed out" })
+      }
+    }
+  })

@@ -1,0 +1,54 @@
+/** Everything that can go wrong with an extension, as values. */
+import { Schema } from "effect"
+
+/** The extension could not be started: no process, no `register` in time, or an invalid one. No restart follows. */
+export class StartFailed extends Schema.TaggedError<StartFailed>()("StartFailed", {
+  extension: Schema.String,
+  reason: Schema.String
+}) {
+  override get message(): string {
+    return `extension '${this.extension}' failed to start: ${this.reason}`
+  }
+}
+
+/** The running extension went away without being asked to; the supervisor restarts it. */
+export class ExtensionCrashed extends Schema.TaggedError<ExtensionCrashed>()("ExtensionCrashed", {
+  extension: Schema.String,
+  reason: Schema.String
+}) {
+  override get message(): string {
+    return `extension '${this.extension}' ${this.reason}`
+  }
+}
+
+/** Why a request got no reply. */
+export const CallFailure = Schema.Literals(["timeout", "crashed", "unavailable", "busy", "too_large", "unknown"])
+/** Why a request got no reply. */
+export type CallFailure = typeof CallFailure.Type
+
+/**
+ * A tool, command or event request got no reply: `timeout` (budget spent), `crashed` (it died while asked),
+ * `unavailable` (starting, restarting, quarantined or stopped), `busy` (too many requests open or its input is
+ * clogged), `too_large` (the line is over its `max_line_bytes`), `unknown` (no extension offers that name).
+ */
+export class CallFailed extends Schema.TaggedError<CallFailed>()("CallFailed", {
+  extension: Schema.String,
+  reason: CallFailure
+}) {
+  override get message(): string {
+    switch (this.reason) {
+      case "timeout":
+        return "extension response timed out"
+      case "crashed":
+        return `extension '${this.extension}' exited before responding`
+      case "unavailable":
+        return `extension '${this.extension}' is not running`
+      case "busy":
+        return `extension '${this.extension}' does not take more requests`
+      case "too_large":
+        return `the request is too large for extension '${this.extension}'`
+      case "unknown":
+        return `no extension offers '${this.extension}'`
+    }
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * What differs between families of extensions, as data (SPEC 3). Host and dispatcher read these records and never ask
+ * which family they deal with.
+ */
+import type { HookName } from "@nimlet/protocol"
+
+/** One family. Paths are relative to the home folder or the workspace. */
+export interface FamilyPolicy {
+  readonly name: string
+  readonly globalRoots: ReadonlyArray<string>
+  /** Searched only in a trusted workspace. */
+  readonly projectRoots: ReadonlyArray<string>
+  /** What a gate does when the extension cannot answer and its manifest does not say. */
+  readonly onFailure: "open" | "block"
+  /** Events not sent while the agent only plans. */
+  readonly silentInPlanMode: ReadonlyArray<HookName>
+  /** Seconds a request may take when the manifest does not say. */
+  readonly budgetSeconds: number
+  /** Whether a tool that only reads runs without the first-time question. */
+  readonly readOnlyToolsUnasked: boolean
+}
+
+/** Programs of seed 000. */
+export const nimlet: FamilyPolicy = {
+  name: "nimlet",
+  globalRoots: [".agents/extensions", ".nimlet/extensions"],
+  projectRoots: [".agents/extensions", ".nimlet/extensions"],
+  onFailure: "open",
+  silentInPlanMode: [
+    "tool_call",
+    "tool_result",
+    "turn_start",
+    "turn_end",
+    "session_start",
+    "session_end",
+    "session_before_compact",
+    "session_compact"
+  ],
+  budgetSeconds: 30,
+  readOnlyToolsUnasked: false
+}
+
+/** Programs of seed 001. */
+export const niminal: FamilyPolicy = {
+  name: "niminal",
+  globalRoots: [".niminal/extensions"],
+  projectRoots: [".niminal/extensions"],
+  onFailure: "open",
+  silentInPlanMode: [],
+  budgetSeconds: 30,
+  readOnlyToolsUnasked: true
+}
+
+/** The families of child processes, in startup order. */
+export const families: ReadonlyArray<FamilyPolicy> = [nimlet, niminal]
+
+/** A folder whose sub-folders are extensions. */
+export interface Root {
+  readonly path: string
+  readonly family: FamilyPolicy
+  /** Comes from the workspace: someone else's files. */
+  readonly project: boolean
+}
+
+/** All roots in startup order: the global ones of every family, then, when trusted, the project's. */
+export const rootsOf = (where: {
+  readonly home: string
+  readonly workspace: string
+  readonly trusted: boolean
+  readonly families?: ReadonlyArray<FamilyPolicy>
+}): ReadonlyArray<Root> => {
+  const chosen = where.families ?? families
+  const under = (base: string, project: boolean, pick: (family: FamilyPolicy) => ReadonlyArray<string>) =>
+    chosen.flatMap((family) => pick(family).map((path): Root => ({ path: `${base}/${path}`, family, project })))
+  return [
+    ...under(where.home, false, (family) => family.globalRoots),
+    ...(where.trusted ? under(where.workspace, true, (family) => family.projectRoots) : [])
+  ]
+}

@@ -1,0 +1,91 @@
+/** How replies change an event, reply by reply. Pure: one small function an event, no time and no transport. */
+import { type HookCompaction, HookEvents, type HookName, type HookPayload, type HookReply } from "@nimlet/protocol"
+import type { HookOutcome } from "../Hooks.ts"
+
+/** An event on its way through the subscribers. */
+export interface Tally<N extends HookName> {
+  readonly payload: HookPayload<N>
+  readonly changedBy: ReadonlyArray<string>
+  readonly blockedBy: ReadonlyArray<string>
+  readonly reasons: ReadonlyArray<string>
+  readonly compaction?: HookCompaction
+  /** What a person should know of the composition, in order. */
+  readonly notes: ReadonlyArray<string>
+}
+
+/** Before anybody is asked. */
+export const untouched = <N extends HookName>(payload: HookPayload<N>): Tally<N> => ({
+  payload,
+  changedBy: [],
+  blockedBy: [],
+  reasons: [],
+  notes: []
+})
+
+type Change<N extends HookName> = (payload: HookPayload<N>, reply: HookReply<N>) => HookPayload<N>
+
+const keep = <P>(payload: P): P => payload
+
+/** How a reply changes what the next subscriber, and in the end the agent, sees. */
+const changes: { readonly [N in HookName]: Change<N> } = {
+  tool_call: (payload, { arguments: args }) => args === undefined ? payload : { ...payload, arguments: args },
+  tool_result: (payload, { is_error, output }) =>
+    output === undefined && is_error === undefined
+      ? payload
+      : { ...payload, output: output ?? payload.output, is_error: is_error ?? payload.is_error },
+  session_before_compact: (payload, { instruction = "" }) =>
+    instruction === ""
+      ? payload
+      : { ...payload, instruction: payload.instruction === "" ? instruction : `${payload.instruction}\n${instruction}` },
+  session_compact: keep,
+  session_start: keep,
+  session_end: keep,
+  turn_start: keep,
+  turn_end: keep
+}
+
+/** `extension` blocks. */
+export const block = <N extends HookName>(tally: Tally<N>, extension: string, reason: string | undefined): Tally<N> => ({
+  ...tally,
+  blockedBy: [...tally.blockedBy, extension],
+  reasons: reason === undefined || reason.trim() === "" ? tally.reasons : [...tally.reasons, reason]
+})
+
+/** Takes in the reply of `extension`. The other fields of a blocking reply do not count. */
+export const applyReply = <N extends HookName>(
+  event: N,
+  tally: Tally<N>,
+  extension: string,
+  reply: HookReply<N>
+): Tally<N> => {
+  const gate: { readonly allow?: boolean; readonly reason?: string } = reply
+  if (HookEvents[event].kind === "gate" && gate.allow === false) return block(tally, extension, gate.reason)
+  const change: Change<N> = changes[event]
+  const payload = change(tally.payload, reply)
+  const changed = payload === tally.payload ? tally : { ...tally, payload, changedBy: [...tally.changedBy, extension] }
+  return withCompaction(changed, extension, reply)
+}
+
+const withCompaction = <N extends HookName>(tally: Tally<N>, extension: string, reply: HookReply<N>): Tally<N> => {
+  const { compaction }: { readonly compaction?: HookCompaction } = reply
+  if (compaction === undefined) return tally
+  const size = "entries" in tally.payload ? tally.payload.entries.length : 0
+  if (compaction.first_kept_index > size) {
+    const note = `extension '${extension}': ignored a compaction, first_kept_index is beyond the session's end`
+    return { ...tally, notes: [...tally.notes, note] }
+  }
+  const notes = tally.compaction === undefined
+    ? tally.notes
+    : [...tally.notes, `extension '${extension}': its compaction replaces an earlier extension's`]
+  return { ...tally, compaction, notes }
+}
+
+/** What the agent does in the end. */
+export const outcomeOf = <N extends HookName>(tally: Tally<N>): HookOutcome<N> => {
+  const { blockedBy, changedBy, compaction, payload, reasons } = tally
+  const outcome = blockedBy.length > 0
+    ? { _tag: "Blocked" as const, reason: reasons.length === 0 ? "blocked by extension" : reasons.join("; "), blockedBy }
+    : { _tag: "Continue" as const, payload, changedBy, ...(compaction === undefined ? {} : { compaction }) }
+  // Only gates are ever blocked (`applyReply`), which the conditional type says and the compiler cannot follow.
+  return outcome as HookOutcome<N>
+}

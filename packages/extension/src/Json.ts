@@ -1,0 +1,15 @@
+/** JSON text in and out. */
+import { Result } from "effect"
+import type { JsonObject } from "@nimlet/protocol"
+
+/** Parses JSON; fails with the parser's message. */
+export const parseJson = (text: string): Result.Result<unknown, string> =>
+  // Foreign edge: JSON.parse throws.
+  Result.try({
+    try: (): unknown => JSON.parse(text),
+    catch: (error) => error instanceof Error ? error.message : String(error)
+  })
+
+/** Whether a JSON value is an object. */
+export const isJsonObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value)

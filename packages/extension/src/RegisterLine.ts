@@ -1,0 +1,71 @@
+/** The `register` line → what the extension offers, or why the start fails (seed 000, "register"). */
+import { Result, Schema } from "effect"
+import { Capability, defaultCapabilities, type JsonObject, type RegisteredTool, type Registration } from "@nimlet/protocol"
+import { isJsonObject } from "./Json.ts"
+import { firstBroken, type Rule, rule } from "./Rules.ts"
+
+const nullOr = (shape: Schema.Schema<unknown>) => Schema.optionalKey(Schema.NullOr(shape))
+const list = Schema.Array(Schema.Unknown)
+const notBlank = Schema.String.check(Schema.isPattern(/\S/))
+
+const rules: ReadonlyArray<Rule> = [
+  rule(Schema.Struct({ type: Schema.Literal("register") }), "expected register response"),
+  rule(Schema.Struct({ commands: list }), "register commands must be an array"),
+  rule(Schema.Struct({ events: nullOr(list) }), "register events must be an array"),
+  rule(Schema.Struct({ events: nullOr(Schema.Array(Schema.String)) }), "register events must be strings"),
+  rule(Schema.Struct({ tools: nullOr(list) }), "register tools must be an array")
+]
+
+const Tool = Schema.Struct({
+  name: notBlank,
+  description: Schema.NonEmptyString,
+  input_schema: Schema.Record(Schema.String, Schema.Unknown),
+  capabilities: Schema.optionalKey(Schema.Unknown)
+})
+const isTool = Schema.is(Tool)
+const isCapability = Schema.is(Capability)
+
+const capabilitiesOf = (value: unknown): Result.Result<ReadonlyArray<Capability>, string> => {
+  if (value === undefined || value === null) return Result.succeed(defaultCapabilities)
+  if (!Array.isArray(value)) return Result.fail("capabilities must be an array")
+  const found: Array<Capability> = []
+  for (const each of value) {
+    if (typeof each !== "string") return Result.fail("capabilities must contain strings")
+    const capability = each.toLowerCase()
+    if (!isCapability(capability)) return Result.fail(`unknown capability: ${each}`)
+    found.push(capability)
+  }
+  return Result.succeed(found.length === 0 ? defaultCapabilities : found)
+}
+
+const toolOf = (value: unknown): Result.Result<RegisteredTool, string> => {
+  if (!isTool(value)) return Result.fail("registered tools require name, description, and input_schema")
+  const name = value.name.trim()
+  return Result.mapBoth(capabilitiesOf(value.capabilities), {
+    onFailure: (reason) => `invalid capabilities for tool '${name}': ${reason}`,
+    onSuccess: (capabilities) => ({ name, description: value.description, input_schema: value.input_schema, capabilities })
+  })
+}
+
+const commandsOf = (commands: ReadonlyArray<unknown>): Result.Result<Registration["commands"], string> => {
+  const found: Array<Registration["commands"][number]> = []
+  for (const command of commands) {
+    const name = isJsonObject(command) && typeof command.name === "string" ? command.name.trim() : ""
+    if (name === "") return Result.fail("registered commands require a name")
+    const description = isJsonObject(command) && typeof command.description === "string" ? command.description : ""
+    found.push({ name, description })
+  }
+  return Result.succeed(found)
+}
+
+const listOf = (line: JsonObject, field: string): ReadonlyArray<unknown> =>
+  Array.isArray(line[field]) ? line[field] : []
+
+/** Decodes the first JSON line of an extension; one bad tool or command fails all. */
+export const decodeRegister = (line: unknown): Result.Result<Registration, string> => {
+  const reason = firstBroken(rules, line)
+  if (reason !== undefined || !isJsonObject(line)) return Result.fail(reason ?? "expected register response")
+  const events = listOf(line, "events").filter((event) => typeof event === "string")
+  return Result.flatMap(commandsOf(listOf(line, "commands")), (commands) =>
+    Result.map(Result.all(listOf(line, "tools").map(toolOf)), (tools) => ({ commands, tools, events })))
+}

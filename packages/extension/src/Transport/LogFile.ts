@@ -1,0 +1,38 @@
+/** A bounded file for what an extension says besides the protocol. */
+import { Effect, FileSystem, Path, Stream } from "effect"
+
+/** A life writes at most this much; a file that is larger is set aside as `NAME.log.1` first. */
+export const maxLogBytes = 1024 * 1024
+
+const nameOf = (extension: string) => `${extension.replaceAll(/[^\w.#@-]/g, "_")}.log`
+
+/**
+ * Appends `bytes` to `<logs>/NAME.log` until the limit and drains the rest, so that the writer never blocks. The file is
+ * touched only when there is something to write; if it cannot be written, everything is drained.
+ */
+export const writeLog = Effect.fnUntraced(function*<E, R>(
+  logs: string,
+  extension: string,
+  bytes: Stream.Stream<Uint8Array, E, R>
+) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const file = path.join(logs, nameOf(extension))
+  const open = Effect.gen(function*() {
+    yield* fs.makeDirectory(logs, { recursive: true })
+    const size = yield* Effect.orElseSucceed(Effect.map(fs.stat(file), (info) => Number(info.size)), () => 0)
+    if (size > maxLogBytes) yield* fs.rename(file, `${file}.1`)
+    return yield* fs.open(file, { flag: "a", mode: 0o600 })
+  })
+  let target: FileSystem.File | undefined
+  let left = maxLogBytes
+  yield* Effect.scoped(Stream.runForEach(bytes, (chunk) =>
+    Effect.gen(function*() {
+      if (left <= 0) return
+      target ??= yield* open
+      yield* target.writeAll(chunk.subarray(0, left))
+      left -= chunk.length
+    }).pipe(Effect.catch(() => Effect.sync(() => {
+      left = 0
+    }))))).pipe(Effect.ignore)
+})

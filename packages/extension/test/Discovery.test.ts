@@ -1,0 +1,79 @@
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, FileSystem } from "effect"
+import { discover, niminal, nimlet, rootsOf } from "../src/index.ts"
+
+const put = Effect.fnUntraced(function*(folder: string, manifest: unknown) {
+  const fs = yield* FileSystem.FileSystem
+  yield* fs.makeDirectory(folder, { recursive: true })
+  yield* fs.writeFileString(`${folder}/extension.json`, typeof manifest === "string" ? manifest : JSON.stringify(manifest))
+})
+const temp = Effect.flatMap(FileSystem.FileSystem, (fs) => Effect.flatMap(fs.makeTempDirectoryScoped(), fs.realPath))
+const program = (name: string) => ({ name, command: ["x"] })
+
+describe("discover", () => {
+  it.effect("finds all roots of all families in startup order, names sorted bytewise (E-008 to E-013)", () =>
+    Effect.gen(function*() {
+      const home = yield* temp
+      const workspace = yield* temp
+      for (const [folder, name] of [
+        [`${workspace}/.niminal/extensions/p3`, "p3"],
+        [`${workspace}/.nimlet/extensions/p2`, "p2"],
+        [`${workspace}/.agents/extensions/p1`, "p1"],
+        [`${workspace}/.agent/extensions/never`, "never"],
+        [`${home}/.niminal/extensions/g3`, "g3"],
+        [`${home}/.nimlet/extensions/b`, "b"],
+        [`${home}/.nimlet/extensions/Z`, "Z"],
+        [`${home}/.nimlet/extensions/é`, "é"],
+        [`${home}/.agents/extensions/g1`, "g1"]
+      ] as const) yield* put(folder, program(name))
+      const all = yield* discover({ roots: rootsOf({ home, workspace, trusted: true }), paths: [] })
+      assert.deepStrictEqual(all.warnings, [])
+      assert.deepStrictEqual(all.found.map(({ key }) => key), ["g1", "Z", "b", "é", "g3", "p1", "p2", "p3"])
+      assert.deepStrictEqual(all.found.map(({ family }) => family.name).filter((name) => name === "niminal").length, 2)
+      const untrusted = yield* discover({ roots: rootsOf({ home, workspace, trusted: false }), paths: [] })
+      assert.deepStrictEqual(untrusted.found.map(({ key }) => key), ["g1", "Z", "b", "é", "g3"])
+    }).pipe(Effect.provide(NodeServices.layer)))
+
+  it.effect("skips bad manifests with `skipping <folder>: <reason>` and goes on (E-036 to E-040)", () =>
+    Effect.gen(function*() {
+      const root = yield* temp
+      const fs = yield* FileSystem.FileSystem
+      yield* put(`${root}/a`, "{")
+      yield* put(`${root}/b`, { command: ["x"] })
+      yield* put(`${root}/c`, program("c"))
+      yield* fs.makeDirectory(`${root}/no-manifest`)
+      yield* fs.writeFileString(`${root}/file`, "")
+      const roots = [{ path: root, family: nimlet, project: false }, { path: `${root}/missing`, family: niminal, project: false }]
+      const { found, warnings } = yield* discover({ roots, paths: [`${root}/nowhere`] })
+      assert.deepStrictEqual(found.map(({ key }) => key), ["c"])
+      assert.strictEqual(warnings.length, 3)
+      assert.match(warnings[0]!, new RegExp(`^skipping ${root}/a: .*JSON`))
+      assert.strictEqual(warnings[1], `skipping ${root}/b: missing name`)
+      assert.strictEqual(warnings[2], `skipping ${root}/nowhere: cannot read manifest`)
+    }).pipe(Effect.provide(NodeServices.layer)))
+
+  it.effect("starts one real folder once, however it is reached, and counts equal names (E-013, E-014)", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const one = yield* temp
+      const two = yield* temp
+      yield* put(`${one}/a`, program("same"))
+      yield* put(`${two}/b`, program("same"))
+      yield* fs.symlink(`${one}/a`, `${two}/a`)
+      const roots = [one, two].map((path) => ({ path, family: nimlet, project: false }))
+      const { found } = yield* discover({ roots, paths: [`${one}/a/extension.json`] })
+      assert.deepStrictEqual(found.map(({ folder, key }) => [key, folder]), [["same", `${one}/a`], ["same#2", `${two}/b`]])
+    }).pipe(Effect.provide(NodeServices.layer)))
+
+  it.effect("puts extensions named by path last, and hints at a budget that looks like milliseconds", () =>
+    Effect.gen(function*() {
+      const root = yield* temp
+      yield* put(`${root}/roots/z`, program("z"))
+      yield* put(`${root}/a`, { ...program("a"), response_timeout_seconds: 30_000 })
+      const roots = [{ path: `${root}/roots`, family: nimlet, project: false }]
+      const { found, warnings } = yield* discover({ roots, paths: [`${root}/a`] })
+      assert.deepStrictEqual(found.map(({ key }) => key), ["z", "a"])
+      assert.deepStrictEqual(warnings, ["extension 'a': response_timeout_seconds is 30000; the unit is seconds"])
+    }).pipe(Effect.provide(NodeServices.layer)))
+})

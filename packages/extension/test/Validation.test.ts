@@ -1,0 +1,83 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import { decodeManifest } from "../src/ManifestFile.ts"
+import { decodeRegister } from "../src/RegisterLine.ts"
+
+const reason = <A>(result: Result.Result<A, string>) => Result.isFailure(result) ? result.failure : "valid"
+
+describe("decodeManifest", () => {
+  const good = { name: "notes", command: ["./extension.py"] }
+
+  it.each([
+    ["[]", "manifest must be an object"],
+    ["null", "manifest must be an object"],
+    [JSON.stringify({ command: ["x"] }), "missing name"],
+    [JSON.stringify({ ...good, name: "  " }), "missing name"],
+    [JSON.stringify({ ...good, name: 3 }), "missing name"],
+    [JSON.stringify({ name: "notes" }), "command must be an array"],
+    [JSON.stringify({ ...good, command: "x" }), "command must be an array"],
+    [JSON.stringify({ ...good, command: ["x", 1] }), "command entries must be strings"],
+    [JSON.stringify({ ...good, command: [""] }), "command entries must be strings"],
+    [JSON.stringify({ ...good, command: [] }), "command must not be empty"],
+    ...["30", -1, 0, 1.5].map((value) => [
+      JSON.stringify({ ...good, response_timeout_seconds: value }),
+      "response_timeout_seconds must be a positive integer or null"
+    ]),
+    [JSON.stringify({ ...good, on_failure: "shut" }), "on_failure must be \"open\" or \"block\""]
+  ])("refuses %s with its sentence (E-027, E-036 to E-039)", (text, expected) => {
+    assert.strictEqual(reason(decodeManifest(text)), expected)
+  })
+
+  it("passes the parser's message on when it is not JSON (E-036)", () => {
+    assert.match(reason(decodeManifest("{\"name\": ")), /JSON/)
+  })
+
+  it("trims the name, ignores unknown keys, and takes null as no limit (E-019, E-027)", () => {
+    const manifest = decodeManifest(JSON.stringify({ ...good, name: " notes ", response_timeout_seconds: null, extra: 1 }))
+    assert.deepStrictEqual(manifest, Result.succeed({ ...good, name: "notes", response_timeout_seconds: null }))
+  })
+})
+
+describe("decodeRegister", () => {
+  const tool = { name: "save", description: "Saves.", input_schema: { type: "object" } }
+  const register = (fields: object) => decodeRegister({ type: "register", commands: [], ...fields })
+
+  it.each([
+    [{ type: "update" }, "expected register response"],
+    [{ commands: undefined }, "register commands must be an array"],
+    [{ commands: {} }, "register commands must be an array"],
+    [{ commands: [{ description: "no name" }] }, "registered commands require a name"],
+    [{ events: "tool_call" }, "register events must be an array"],
+    [{ events: [1] }, "register events must be strings"],
+    [{ tools: {} }, "register tools must be an array"],
+    [{ tools: [{ ...tool, name: " " }] }, "registered tools require name, description, and input_schema"],
+    [{ tools: [{ ...tool, description: "" }] }, "registered tools require name, description, and input_schema"],
+    [{ tools: [{ ...tool, input_schema: [] }] }, "registered tools require name, description, and input_schema"],
+    [{ tools: [tool, null] }, "registered tools require name, description, and input_schema"],
+    [{ tools: [{ ...tool, capabilities: "read" }] }, "invalid capabilities for tool 'save': capabilities must be an array"],
+    [{ tools: [{ ...tool, capabilities: [1] }] }, "invalid capabilities for tool 'save': capabilities must contain strings"],
+    [{ tools: [{ ...tool, capabilities: ["fly"] }] }, "invalid capabilities for tool 'save': unknown capability: fly"]
+  ])("refuses %j with its sentence (E-068 to E-085)", (fields, expected) => {
+    assert.strictEqual(reason(register(fields)), expected)
+  })
+
+  it("takes null and absent lists as none, unknown events, and capabilities in any case (E-071, E-072, E-155)", () => {
+    const none = { commands: [], tools: [], events: [] }
+    assert.deepStrictEqual(register({ tools: null, events: null }), Result.succeed(none))
+    const full = register({
+      commands: [{ name: " Note " }],
+      events: ["someday"],
+      tools: [{ ...tool, capabilities: ["READ"] }]
+    })
+    assert.deepStrictEqual(full, Result.succeed({
+      commands: [{ name: "Note", description: "" }],
+      events: ["someday"],
+      tools: [{ ...tool, capabilities: ["read" as const] }]
+    }))
+  })
+
+  it.each([undefined, null, []])("counts capabilities %j as write, shell and network (E-083)", (capabilities) => {
+    const result = register({ tools: [{ ...tool, capabilities }] })
+    assert.deepStrictEqual(Result.getOrThrow(result).tools[0]?.capabilities, ["write", "shell", "network"])
+  })
+})

@@ -1,0 +1,116 @@
+/**
+ * Lines of a session file: a header, then one entry a line (seed 000, "Session entries"). Every line we write has
+ * `entry_id` and `at`; lines of older or other writers may lack them, and readers keep kinds they do not know.
+ */
+import { Schema } from "effect"
+import { ContentPart, ImagePart, JsonObject } from "./Content.ts"
+
+/** First line of a session file. It is not an entry: entry 0 is the line after it. */
+export const SessionHeader = Schema.Struct({
+  type: Schema.Literal("session"),
+  workspace: Schema.String,
+  version: Schema.optionalKey(Schema.Number),
+  id: Schema.optionalKey(Schema.String),
+  at: Schema.optionalKey(Schema.String),
+  parent: Schema.optionalKey(Schema.String)
+})
+/** First line of a session file. */
+export type SessionHeader = typeof SessionHeader.Type
+
+/** Tokens of one model answer, as the provider counted them; cache tokens are part of `input_tokens`. */
+export const Usage = Schema.Struct({
+  input_tokens: Schema.Number,
+  output_tokens: Schema.Number,
+  cache_read_tokens: Schema.optionalKey(Schema.Number),
+  cache_write_tokens: Schema.optionalKey(Schema.Number)
+})
+/** Tokens of one model answer. */
+export type Usage = typeof Usage.Type
+
+/** `entry_id` (unique in its file) and `at` (ISO 8601 time) of every line we write. */
+const stamp = {
+  entry_id: Schema.optionalKey(Schema.String),
+  at: Schema.optionalKey(Schema.String)
+}
+
+/** What the user said. */
+export const UserEntry = Schema.Struct({
+  type: Schema.Literal("user"),
+  role: Schema.Literal("user"),
+  content: Schema.Array(ContentPart),
+  ...stamp
+})
+
+/** What the model answered: text, thinking and tool calls. `model` answered, `requested_model` was asked. */
+export const AssistantEntry = Schema.Struct({
+  type: Schema.Literal("assistant"),
+  role: Schema.Literal("assistant"),
+  content: Schema.Array(ContentPart),
+  model: Schema.optionalKey(Schema.String),
+  provider: Schema.optionalKey(Schema.String),
+  requested_model: Schema.optionalKey(Schema.String),
+  usage: Schema.optionalKey(Usage),
+  ...stamp
+})
+
+/** The one result of the tool call `id`. `details` is for people and programs, never for the model. */
+export const ToolResultEntry = Schema.Struct({
+  type: Schema.Literal("tool_result"),
+  id: Schema.String,
+  output: Schema.String,
+  is_error: Schema.Boolean,
+  images: Schema.optionalKey(Schema.Array(ImagePart)),
+  tool: Schema.optionalKey(Schema.String),
+  details: Schema.optionalKey(JsonObject),
+  terminate: Schema.optionalKey(Schema.Boolean),
+  ...stamp
+})
+
+/** A compaction: what came before entry `first_kept_index` is told to the model as `summary`. */
+export const CompactionEntry = Schema.Struct({
+  type: Schema.Literal("compaction"),
+  summary: Schema.String,
+  first_kept_index: Schema.Number,
+  tokens_before: Schema.Number,
+  details: Schema.optionalKey(Schema.Unknown),
+  ...stamp
+})
+
+/** State an extension keeps in the session; never sent to the model. */
+export const ExtensionEntry = Schema.Struct({
+  type: Schema.Literal("extension"),
+  extension: Schema.String,
+  data: Schema.Unknown,
+  custom_type: Schema.optionalKey(Schema.String),
+  ...stamp
+})
+
+/** A title given to the session. */
+export const NameEntry = Schema.Struct({ type: Schema.Literal("name"), name: Schema.String, ...stamp })
+
+/** A choice of provider and model. */
+export const SelectionEntry = Schema.Struct({
+  type: Schema.Literal("selection"),
+  provider: Schema.String,
+  model: Schema.String,
+  ...stamp
+})
+
+/** One entry of a session. */
+export const SessionEntry = Schema.Union([
+  UserEntry,
+  AssistantEntry,
+  ToolResultEntry,
+  CompactionEntry,
+  ExtensionEntry,
+  NameEntry,
+  SelectionEntry
+])
+/** One entry of a session. */
+export type SessionEntry = typeof SessionEntry.Type
+/** What the user said. */
+export type UserEntry = typeof UserEntry.Type
+/** What the model answered. */
+export type AssistantEntry = typeof AssistantEntry.Type
+/** The one result of a tool call. */
+export type ToolResultEntry = typeof ToolResultEntry.Type

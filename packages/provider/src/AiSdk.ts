@@ -1,0 +1,191 @@
+/**
+ * A language model of the AI SDK as an `effect/ai` `LanguageModel` (SPEC 10). The SDK's own loop, retries and tools are
+ * not used: one request in, one stream of parts out.
+ */
+import { Cause, Clock, Duration, Effect, Layer, Stream } from "effect"
+import * as AiError from "effect/ai/AiError"
+import * as LanguageModel from "effect/ai/LanguageModel"
+import type * as Response from "effect/ai/Response"
+import { cutShort, toAiError } from "./AiSdk/Failure.ts"
+import type { AiPrompt, AiProviderOptions, AiSdkModel, AiStream, AiStreamPart, CallOptions, Fetch, Thinking } from "./AiSdk/Model.ts"
+import { makePartsDecoder } from "./AiSdk/Parts.ts"
+import { type PromptStyle, toAiPrompt, toAiToolChoice, toAiTools } from "./AiSdk/Prompt.ts"
+import { collectAnswer } from "./Answer.ts"
+import { makeHookedFetch } from "./HookedFetch.ts"
+
+/** One provider of the AI SDK, loaded: `providers/*.ts` make these. */
+export interface Connection {
+  /** Makes the SDK's model around the `fetch` of one request. */
+  readonly model: (fetch: Fetch) => AiSdkModel
+  readonly toolImages?: PromptStyle["toolImages"]
+  /** A last change of the prompt, such as cache marks. */
+  readonly decorate?: (prompt: AiPrompt) => AiPrompt
+  /** Errors inside a stream that are only events of a kind this version of the SDK does not know. */
+  readonly ignore?: (error: unknown) => boolean
+  readonly providerOptions?: AiProviderOptions
+}
+
+/** An AI SDK model and how to speak to it. */
+export interface AiSdkOptions {
+  /** Names for errors and hooks. */
+  readonly provider: string
+  readonly model: string
+  /** The way to the provider; run once a request, so it should remember what it loaded. */
+  readonly connect: Effect.Effect<Connection>
+  /** Whether the model takes images; default true. */
+  readonly images?: boolean
+  /** Longest silence on the connection; default 300 s. */
+  readonly requestTimeout?: Duration.Input
+  readonly maxOutputTokens?: number
+  readonly thinking?: Thinking
+  readonly providerOptions?: AiProviderOptions
+  /** The real `fetch`, for tests. */
+  readonly fetch?: Fetch
+}
+
+/** No more than this many parts are handed on at once. */
+const CHUNK = 1024
+
+interface Chunk {
+  readonly parts: ReadonlyArray<AiStreamPart>
+  readonly done: boolean
+}
+
+/**
+ * Reads a stream a macrotask at a time: everything that one network read brings has passed the SDK's transforms before
+ * `setImmediate` runs. Reads only when asked, but for the one read left open, so a slow taker slows the connection.
+ */
+// Foreign edge: the SDK's stream is a web stream, read by promises.
+const chunkReader = (stream: AiStream): () => Promise<Chunk> => {
+  const reader = stream.getReader()
+  let open: ReturnType<typeof reader.read> | undefined
+  return () =>
+    new Promise((resolve, reject) => {
+      const parts: Array<AiStreamPart> = []
+      let settled = false
+      const settle = (done: boolean) => {
+        if (settled) return
+        settled = true
+        resolve({ parts, done })
+      }
+      const take = (): void => {
+        open ??= reader.read()
+        open.then((result) => {
+          // The read came too late for this chunk: it stays open for the next.
+          if (settled) return
+          open = undefined
+          if (result.done) return settle(true)
+          if (parts.push(result.value) === 1) setImmediate(settle, false)
+          if (parts.length >= CHUNK) settle(false)
+          else take()
+        }, (error) => {
+          if (settled) return
+          // What came before the error is handed on first; the open read fails again at the next call.
+          if (parts.length > 0) return settle(false)
+          settled = true
+          reject(error)
+        })
+      }
+      take()
+    })
+}
+
+/** Options of one provider, the user's over ours, key by key. */
+const mergeOptions = (ours: AiProviderOptions = {}, theirs: AiProviderOptions = {}): AiProviderOptions =>
+  Object.fromEntries([...new Set([...Object.keys(ours), ...Object.keys(theirs)])].map((name) => [name, { ...ours[name], ...theirs[name] }]))
+
+const callOptions = (
+  options: AiSdkOptions,
+  connection: Connection,
+  request: LanguageModel.ProviderOptions,
+  signal: AbortSignal
+): CallOptions => {
+  const prompt = toAiPrompt(request.prompt, {
+    ...(options.images === undefined ? {} : { images: options.images }),
+    ...(connection.toolImages === undefined ? {} : { toolImages: connection.toolImages })
+  })
+  const tools = toAiTools(request.tools)
+  return {
+    prompt: connection.decorate === undefined ? prompt : connection.decorate(prompt),
+    abortSignal: signal,
+    ...(tools.length === 0 ? {} : { tools, toolChoice: toAiToolChoice(request.toolChoice) }),
+    ...(options.maxOutputTokens === undefined ? {} : { maxOutputTokens: options.maxOutputTokens }),
+    ...(options.thinking === undefined ? {} : { reasoning: options.thinking }),
+    providerOptions: mergeOptions(connection.providerOptions, options.providerOptions)
+  }
+}
+
+/** Its request: one HTTP exchange, aborted when the stream's scope closes, whether it ended, failed or was interrupted. */
+const request = Effect.fnUntraced(function*(options: AiSdkOptions, asked: LanguageModel.ProviderOptions) {
+  const controller = yield* Effect.acquireRelease(
+    Effect.sync(() => new AbortController()),
+    (controller) => Effect.sync(() => controller.abort())
+  )
+  const connection = yield* options.connect
+  const hooked = yield* makeHookedFetch({
+    provider: options.provider,
+    model: options.model,
+    requestTimeout: Duration.fromInputUnsafe(options.requestTimeout ?? "300 seconds"),
+    ...(options.fetch === undefined ? {} : { fetch: options.fetch })
+  })
+  const clock = yield* Clock.Clock
+  const fail = (error: unknown): AiError.AiError =>
+    toAiError(error, { provider: options.provider, url: hooked.url(), now: clock.currentTimeMillisUnsafe() })
+  // A silent connection is aborted with the error as its reason; the SDK hands that on, and `toAiError` finds it again.
+  yield* Effect.forkScoped(Effect.catch(hooked.watch, (error) => Effect.sync(() => controller.abort(error))))
+  const answer = yield* Effect.tryPromise({
+    try: async () => connection.model(hooked.fetch).doStream(callOptions(options, connection, asked, controller.signal)),
+    catch: fail
+  })
+  const next = chunkReader(answer.stream)
+  const decoder = makePartsDecoder(connection.ignore)
+  const read = Effect.tryPromise({ try: next, catch: fail })
+  const cut = (what: string) => Effect.fail(AiError.make({ module: options.provider, method: "streamText", reason: cutShort(what) }))
+
+  let over: Effect.Effect<never, AiError.AiError | Cause.Done> | undefined
+  const ended = (done: boolean): Effect.Effect<never, AiError.AiError | Cause.Done> | undefined => {
+    const ending = decoder.ending()
+    switch (ending?._tag) {
+      case undefined:
+        return done ? cut("the answer ended before it was finished") : undefined
+      case "Finished":
+        return done ? Cause.done() : undefined
+      case "Cut":
+        return cut("the answer was cut off")
+      case "Failed":
+        return ending.error === undefined ? cut("the provider ended the answer with an error") : Effect.fail(fail(ending.error))
+    }
+  }
+  const pull: Effect.Effect<Chunked, AiError.AiError | Cause.Done> = Effect.suspend(() =>
+    over ?? Effect.flatMap(read, ({ done, parts }) => {
+      const [first, ...rest] = decoder.push(parts)
+      over = ended(done)
+      return first === undefined ? pull : Effect.succeed([first, ...rest])
+    })
+  )
+  return Stream.fromPull(Effect.succeed(pull))
+})
+
+type Chunked = readonly [Response.StreamPartEncoded, ...Array<Response.StreamPartEncoded>]
+
+/**
+ * Makes the model. What holds for its streams:
+ * - parts of one network read come in one chunk, neighbouring deltas of one block joined (see `PartsDecoder`);
+ * - interrupting the taker aborts the HTTP request; a slow taker slows the connection;
+ * - the stream fails with `AiError` (`toAiError` has the table); an answer that ends without a true finish is an
+ *   `InvalidOutputError`, and its tool calls never come out;
+ * - nothing is retried here: see `Retry`.
+ *
+ * Ask it with `disableToolCallResolution: true, toolCallValidation: "deferred"`: calls then come out as the model made
+ * them, undeclared names and text that is no JSON (`toolCallParseError`) included. Measured at 20,000 deltas,
+ * `LanguageModel.streamText` then costs 3.3 us for a delta alone in its chunk and 1.2 us for one of many, half of it
+ * spent in decoding parts by Schema; the same toolkit object should be used again, since its decoder is kept.
+ */
+export const make = (options: AiSdkOptions): Effect.Effect<LanguageModel.LanguageModel> => {
+  const streamText = (asked: LanguageModel.ProviderOptions) => Stream.unwrap(request(options, asked))
+  return LanguageModel.make({ streamText, generateText: (asked) => collectAnswer(streamText(asked)) })
+}
+
+/** `make` as a layer. */
+export const layer = (options: AiSdkOptions): Layer.Layer<LanguageModel.LanguageModel> =>
+  Layer.effect(LanguageModel.LanguageModel, make(options))

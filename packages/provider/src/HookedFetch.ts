@@ -1,0 +1,132 @@
+/**
+ * The one `fetch` a provider of the AI SDK is given: hooks sit here, and the watch over a connection on which nothing
+ * comes any more.
+ */
+import { Clock, Duration, Effect } from "effect"
+import * as AiError from "effect/ai/AiError"
+import type { Fetch } from "./AiSdk/Model.ts"
+import { ProviderHooks, type ProviderRequest } from "./ProviderHooks.ts"
+
+/** What stands in a hook's headers for a credential. */
+export const REDACTED = "<redacted>"
+
+const CREDENTIAL = /^(authorization|proxy-authorization|x-api-key|api-key|x-goog-api-key|cookie)$/
+
+type Headers = { readonly [name: string]: string }
+
+/** The headers as hooks see them. */
+export const redact = (headers: Headers): Headers =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, CREDENTIAL.test(name) ? REDACTED : value]))
+
+/** A hook's answer laid over the real headers; see `ProviderHooks.headers`. */
+export const applyHeaders = (real: Headers, changes: { readonly [name: string]: string | null }): Headers => {
+  const headers: { [name: string]: string } = { ...real }
+  for (const [name, value] of Object.entries(changes)) {
+    const key = name.toLowerCase()
+    if (value === null) delete headers[key]
+    else if (value !== REDACTED || !CREDENTIAL.test(key)) headers[key] = value
+  }
+  return headers
+}
+
+const requestHeaders = (init: RequestInit | undefined): Headers =>
+  Object.fromEntries(new globalThis.Headers(init?.headers).entries())
+
+const responseHeaders = (response: globalThis.Response): Headers =>
+  Object.fromEntries([...response.headers.entries()].filter(([name]) => name !== "set-cookie"))
+
+/** One request's `fetch` and the watch over it. */
+export interface HookedFetch {
+  readonly fetch: Fetch
+  /** Never succeeds; fails when no byte came for `requestTimeout`. To be run beside the request. */
+  readonly watch: Effect.Effect<never, AiError.AiError>
+  /** The URL asked last, for error messages; empty before the first request. */
+  readonly url: () => string
+}
+
+/** The wait for data ended; retryable. */
+const silent = (request: ProviderRequest, limit: Duration.Duration): AiError.AiError =>
+  AiError.make({
+    module: request.provider,
+    method: "streamText",
+    reason: new AiError.NetworkError({
+      reason: "TransportError",
+      method: "POST",
+      url: request.url,
+      description: `no data for ${Duration.format(limit)}`
+    })
+  })
+
+/**
+ * Makes the `fetch` of one request, with the hooks and the clock of the fiber that calls this. With no hook set the
+ * request and its headers pass untouched; the body passes through a tap that notes when a byte came.
+ */
+export const makeHookedFetch = Effect.fnUntraced(function*(options: {
+  readonly provider: string
+  readonly model: string
+  /** Longest silence: until the first byte, and between two. */
+  readonly requestTimeout: Duration.Duration
+  /** The real `fetch`; default the global one. */
+  readonly fetch?: Fetch
+}): Effect.fn.Return<HookedFetch> {
+  const hooks = yield* ProviderHooks
+  const clock = yield* Clock.Clock
+  const context = yield* Effect.context<never>()
+  const send = options.fetch ?? globalThis.fetch
+  const timeout = Duration.toMillis(options.requestTimeout)
+  let lastByte = clock.currentTimeMillisUnsafe()
+  let url = ""
+  const about = (): ProviderRequest => ({ provider: options.provider, model: options.model, url })
+  const touch = () => {
+    lastByte = clock.currentTimeMillisUnsafe()
+  }
+
+  const change = Effect.fnUntraced(function*(init: RequestInit | undefined) {
+    const changed: RequestInit = { ...init }
+    if (hooks.request !== undefined && typeof init?.body === "string") {
+      changed.body = JSON.stringify(yield* hooks.request(JSON.parse(init.body), about()))
+    }
+    if (hooks.headers !== undefined) {
+      const real = requestHeaders(init)
+      changed.headers = applyHeaders(real, yield* hooks.headers(redact(real), about()))
+    }
+    return changed
+  })
+
+  // The AI SDK speaks in promises, so this function does too; effects of hooks run on the caller's context.
+  const run = Effect.runPromiseWith(context)
+  const fetch: Fetch = async (input, init) => {
+    const signal = init?.signal ?? undefined
+    url = input instanceof Request ? input.url : String(input)
+    const hooked = hooks.request !== undefined || hooks.headers !== undefined
+    const changed = hooked ? await run(change(init), { ...(signal === undefined ? {} : { signal }) }) : init
+    touch()
+    const response = await send(input, changed)
+    touch()
+    if (hooks.response !== undefined) {
+      const seen = { status: response.status, headers: responseHeaders(response) }
+      await run(hooks.response(seen, about()), { ...(signal === undefined ? {} : { signal }) })
+      touch()
+    }
+    if (response.body === null) return response
+    const tapped = response.body.pipeThrough(
+      new TransformStream<Uint8Array, Uint8Array>({
+        transform(bytes, controller) {
+          touch()
+          controller.enqueue(bytes)
+        }
+      })
+    )
+    return new Response(tapped, response)
+  }
+
+  const watch = Effect.gen(function*() {
+    while (true) {
+      const left = lastByte + timeout - clock.currentTimeMillisUnsafe()
+      if (left <= 0) return yield* silent(about(), options.requestTimeout)
+      yield* Effect.sleep(left)
+    }
+  })
+
+  return { fetch, watch, url: () => url }
+})

@@ -1,0 +1,221 @@
+/** From the name of a model to a model that can be asked (SPEC 10). */
+import { Context, Duration, Effect, FileSystem, Layer, Option, type Redacted } from "effect"
+import * as LanguageModel from "effect/ai/LanguageModel"
+import * as AiSdk from "./AiSdk.ts"
+import type { AiProviderOptions, Thinking } from "./AiSdk/Model.ts"
+import { type AuthFile, type CredentialSearch, type Environment, findCredential, readAuthFile } from "./Credentials.ts"
+import { type Api, apiNames, modelLimits, type Preset, presets } from "./ModelCatalog.ts"
+import * as Offline from "./Offline.ts"
+import {
+  type AuthFileInvalid, InvalidEndpoint, MissingCredential, MissingModel, ScriptInvalid, UnknownApi, UnknownProvider
+} from "./ProviderError.ts"
+import type { Endpoint } from "./providers/Endpoint.ts"
+import * as Scripted from "./Scripted.ts"
+
+/** Settings of one provider, as in `config.json` under `providers.NAME`. */
+export interface ProviderSettings {
+  readonly endpoint?: string
+  /** One of `apiNames`. */
+  readonly api?: string
+  /** The variable that holds its key, in place of the preset's. */
+  readonly api_key_env?: string
+  /** Models it has, by id or with their limits; the first is its default. */
+  readonly models?: ReadonlyArray<string | {
+    readonly id: string
+    readonly context_window?: number
+    readonly max_output?: number
+    readonly images?: boolean
+  }>
+  readonly last_model?: string
+  /** Options merged into each request, in the AI SDK's names for this provider. */
+  readonly options?: { readonly [name: string]: unknown }
+}
+
+/** What is asked for. Without `provider`, the one whose key is found; without `model`, its last or default one. */
+export interface ModelRef {
+  readonly provider?: string
+  readonly model?: string
+  readonly endpoint?: string
+  readonly api?: string
+  readonly apiKey?: Redacted.Redacted
+  readonly maxTokens?: number
+  readonly thinking?: Thinking
+  /** Path of the script, for provider `scripted`. */
+  readonly script?: string
+}
+
+/** A model and its limits, in tokens. */
+export interface ModelInfo {
+  readonly provider: string
+  readonly model: string
+  readonly contextWindow: number
+  readonly maxOutput?: number
+  readonly images: boolean
+}
+
+/** A model ready to be asked. */
+export interface ResolvedModel {
+  readonly info: ModelInfo
+  readonly layer: Layer.Layer<LanguageModel.LanguageModel>
+  /** Loads the provider's code; the first request does it anyway. Worth forking while something else starts. */
+  readonly warm: Effect.Effect<void>
+  /** `auth.json`, when its key was used and others than its owner may read it. */
+  readonly exposed: Option.Option<string>
+}
+
+/** Why a model could not be resolved. */
+export type ModelError =
+  | MissingCredential | UnknownProvider | UnknownApi | InvalidEndpoint | MissingModel | AuthFileInvalid | ScriptInvalid
+
+/** What the layer needs to know of the world. */
+export interface ModelsOptions {
+  readonly environment: Environment
+  /** The user's home folder; `auth.json` is in its `.nimlet`. */
+  readonly home: string
+  readonly providers?: { readonly [name: string]: ProviderSettings }
+  readonly requestTimeout?: Duration.Input
+}
+
+const load: { readonly [A in Api | "openai-compatible"]: Effect.Effect<{ readonly connect: (endpoint: Endpoint) => AiSdk.Connection }> } = {
+  "anthropic": Effect.promise(() => import("./providers/anthropic.ts")),
+  "openai-responses": Effect.promise(() => import("./providers/openai-responses.ts")),
+  "openai-chat": Effect.promise(() => import("./providers/openai-chat.ts")),
+  "openai-compatible": Effect.promise(() => import("./providers/openai-compatible.ts"))
+}
+
+const own = <A>(record: { readonly [name: string]: A }, name: string): A | undefined => Object.hasOwn(record, name) ? record[name] : undefined
+
+/** A base URL without a slash at its end; `/v1` is added when it has no path. `undefined` when it is no `http` URL. */
+export const baseUrl = (endpoint: string): string | undefined => {
+  const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol)) return undefined
+  const path = url.pathname.replace(/\/+$/, "")
+  return `${url.origin}${path === "" ? "/v1" : path}${url.search}`
+}
+
+const infoOf = (provider: string, model: string, settings: ProviderSettings | undefined): ModelInfo => {
+  const limits = modelLimits(model)
+  const listed = settings?.models?.find((entry) => typeof entry !== "string" && entry.id === model)
+  const given = typeof listed === "object" ? listed : undefined
+  const maxOutput = given?.max_output ?? limits.maxOutput
+  return {
+    provider,
+    model,
+    contextWindow: given?.context_window ?? limits.contextWindow,
+    images: given?.images ?? limits.images,
+    ...(maxOutput === undefined ? {} : { maxOutput })
+  }
+}
+
+const firstListed = (settings: ProviderSettings | undefined): string | undefined => {
+  const first = settings?.models?.[0]
+  return typeof first === "object" ? first.id : first
+}
+
+const without = { warm: Effect.void, exposed: Option.none<string>() }
+
+/** The models that can be asked. */
+export class Models extends Context.Service<Models, {
+  /** Resolves a name. Nothing is sent; the key is looked up, but not tried. */
+  readonly resolve: (ref: ModelRef) => Effect.Effect<ResolvedModel, ModelError>
+  /** The provider used when none is named: the first preset, then the first provider of the settings, that has a key; else `offline`. */
+  readonly defaultProvider: Effect.Effect<string, AuthFileInvalid>
+  /** All names `resolve` knows. */
+  readonly known: ReadonlyArray<string>
+}>()("@nimlet/provider/Models") {
+  /** The models of this machine. `auth.json` is read anew at each call, so a key may be added while a session runs. */
+  static layer(options: ModelsOptions): Layer.Layer<Models, never, FileSystem.FileSystem> {
+    return Layer.effect(Models, make(options))
+  }
+}
+
+const make = Effect.fnUntraced(function*(options: ModelsOptions): Effect.fn.Return<Models["Service"], never, FileSystem.FileSystem> {
+  const fs = yield* FileSystem.FileSystem
+  const settingsOf = (name: string): ProviderSettings | undefined => own(options.providers ?? {}, name)
+  const hosted = [...new Set([...Object.keys(presets), ...Object.keys(options.providers ?? {})])]
+  const known = [...hosted, "offline", "scripted"]
+  const authFile = Effect.provideService(readAuthFile(options.home), FileSystem.FileSystem, fs)
+
+  const variablesOf = (provider: string): ReadonlyArray<string> => {
+    const named = settingsOf(provider)?.api_key_env
+    return named === undefined ? own(presets, provider)?.variables ?? [] : [named]
+  }
+  const search = (provider: string, file: AuthFile, flag?: Redacted.Redacted): Effect.Effect<CredentialSearch, AuthFileInvalid> =>
+    findCredential({ provider, variables: variablesOf(provider), flag, file, environment: options.environment })
+
+  const defaultProvider = Effect.gen(function*() {
+    const file = yield* authFile
+    for (const provider of hosted) {
+      const { found } = yield* search(provider, file)
+      if (Option.isSome(found)) return provider
+    }
+    return "offline"
+  })
+
+  const endpointOf = (provider: string, preset: Preset | undefined, ref: ModelRef): Effect.Effect<string, InvalidEndpoint> => {
+    const moved = preset?.endpointVariable === undefined ? undefined : options.environment[preset.endpointVariable]
+    const endpoint = ref.endpoint ?? settingsOf(provider)?.endpoint ?? (moved === "" ? undefined : moved) ?? preset?.endpoint ?? ""
+    const url = baseUrl(endpoint)
+    return url === undefined ? Effect.fail(new InvalidEndpoint({ provider, endpoint })) : Effect.succeed(url)
+  }
+  const apiOf = (provider: string, preset: Preset | undefined, ref: ModelRef): Effect.Effect<Api, UnknownApi> => {
+    const name = ref.api ?? settingsOf(provider)?.api ?? preset?.api ?? "openai-chat"
+    const api = own(apiNames, name)
+    return api === undefined ? Effect.fail(new UnknownApi({ provider, api: name, known: Object.keys(apiNames) })) : Effect.succeed(api)
+  }
+
+  const hostedModel = Effect.fnUntraced(function*(provider: string, ref: ModelRef): Effect.fn.Return<ResolvedModel, ModelError> {
+    const preset = own(presets, provider)
+    const settings = settingsOf(provider)
+    if (preset === undefined && settings === undefined && ref.endpoint === undefined) {
+      return yield* new UnknownProvider({ provider, known })
+    }
+    const api = yield* apiOf(provider, preset, ref)
+    const baseURL = yield* endpointOf(provider, preset, ref)
+    const model = ref.model ?? settings?.last_model ?? firstListed(settings) ?? preset?.defaultModel
+    if (model === undefined) return yield* new MissingModel({ provider })
+    const file = yield* authFile
+    const { found, variables } = yield* search(provider, file, ref.apiKey)
+    // A server of one's own may want no key; one that is known to want one, or whose variable is named, must have it.
+    const needsKey = variablesOf(provider).length > 0 || own(file.entries, provider) !== undefined
+    if (Option.isNone(found) && needsKey) return yield* new MissingCredential({ provider, variables })
+    const info = infoOf(provider, model, settings)
+    const loaded = load[api === "openai-chat" && provider !== "openai" ? "openai-compatible" : api]
+    const endpoint: Endpoint = { provider, model, baseURL, apiKey: Option.getOrUndefined(found)?.key }
+    const optionsName = api === "anthropic" ? "anthropic" : api === "openai-chat" && provider !== "openai" ? provider : "openai"
+    return {
+      info,
+      warm: Effect.asVoid(loaded),
+      exposed: file.exposed && Option.exists(found, ({ source }) => source === "auth.json") ? Option.some(file.path) : Option.none(),
+      layer: AiSdk.layer({
+        provider,
+        model,
+        images: info.images,
+        connect: Effect.map(loaded, ({ connect }) => connect(endpoint)),
+        ...(ref.maxTokens === undefined ? {} : { maxOutputTokens: ref.maxTokens }),
+        ...(ref.thinking === undefined ? {} : { thinking: ref.thinking }),
+        ...(options.requestTimeout === undefined ? {} : { requestTimeout: options.requestTimeout }),
+        ...(settings?.options === undefined ? {} : { providerOptions: { [optionsName]: settings.options } as AiProviderOptions })
+      })
+    }
+  })
+
+  const scripted = Effect.fnUntraced(function*(ref: ModelRef): Effect.fn.Return<ResolvedModel, ScriptInvalid> {
+    if (ref.script === undefined) return yield* new ScriptInvalid({ file: "--script", problem: "names no file" })
+    const script = yield* Effect.provideService(Scripted.readScript(ref.script), FileSystem.FileSystem, fs)
+    // Made once, not by the layer: however often that is built, the script goes on where it was.
+    const model = yield* Scripted.make(script)
+    const info = { provider: "scripted", model: ref.model ?? "script", contextWindow: 128_000, images: true }
+    return { ...without, info, layer: Layer.succeed(LanguageModel.LanguageModel, model) }
+  })
+
+  const resolve = Effect.fnUntraced(function*(ref: ModelRef): Effect.fn.Return<ResolvedModel, ModelError> {
+    const provider = ref.provider ?? (yield* defaultProvider)
+    if (provider === "scripted") return yield* scripted(ref)
+    if (provider !== "offline") return yield* hostedModel(provider, ref)
+    const info = { provider, model: "offline", contextWindow: 128_000, images: false }
+    return { ...without, info, layer: Offline.layer }
+  })
+
+  return { resolve, defaultProvider, known }
+})

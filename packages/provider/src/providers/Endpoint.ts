@@ -1,0 +1,13 @@
+/** Where a provider is reached. */
+import type { Redacted } from "effect"
+
+/** What `providers/*.ts` need to make a connection. Nothing is read from the environment there. */
+export interface Endpoint {
+  /** The name it goes by: `anthropic`, `openai`, or that of a named endpoint. */
+  readonly provider: string
+  readonly model: string
+  /** Base URL with its version path, no slash at the end. */
+  readonly baseURL: string
+  /** Absent for a server that wants none. */
+  readonly apiKey: Redacted.Redacted | undefined
+}

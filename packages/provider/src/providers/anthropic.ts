@@ -1,0 +1,55 @@
+/** Anthropic Messages. */
+import { createAnthropic } from "@ai-sdk/anthropic"
+import { Predicate, Redacted } from "effect"
+import type { Connection } from "../AiSdk.ts"
+import type { AiMessage, AiPrompt } from "../AiSdk/Model.ts"
+import type { Endpoint } from "./Endpoint.ts"
+
+const EVENTS = new Set([
+  "message_start", "content_block_start", "content_block_delta", "content_block_stop", "message_delta", "message_stop", "ping", "error"
+])
+const BLOCKS = new Set(["text", "thinking", "redacted_thinking", "tool_use"])
+const DELTAS = new Set(["text_delta", "thinking_delta", "signature_delta", "input_json_delta"])
+
+const typeOf = (value: unknown, key?: string): unknown => {
+  const at = key === undefined ? value : Predicate.hasProperty(value, key) ? value[key] : undefined
+  return Predicate.hasProperty(at, "type") ? at.type : undefined
+}
+
+/** The SDK reports an event it does not know as an error; the protocol says that such events are to be passed over. */
+const isUnknownEvent = (error: unknown): boolean => {
+  if (!Predicate.hasProperty(error, "name") || error.name !== "AI_TypeValidationError" || !Predicate.hasProperty(error, "value")) return false
+  const type = typeOf(error.value)
+  if (typeof type !== "string") return false
+  if (!EVENTS.has(type)) return true
+  const inner = typeOf(error.value, type === "content_block_start" ? "content_block" : "delta")
+  return typeof inner === "string" &&
+    ((type === "content_block_start" && !BLOCKS.has(inner)) || (type === "content_block_delta" && !DELTAS.has(inner)))
+}
+
+const marked = (message: AiMessage): AiMessage => ({
+  ...message,
+  providerOptions: {
+    ...message.providerOptions,
+    anthropic: { ...message.providerOptions?.["anthropic"], cacheControl: { type: "ephemeral" } }
+  }
+})
+
+/** Marks the end of the system text and of the conversation, so that the next step reads both from the cache. */
+const markCache = (prompt: AiPrompt): AiPrompt => {
+  const system = prompt.findLastIndex((message) => message.role === "system")
+  return prompt.map((message, index) => index === system || index === prompt.length - 1 ? marked(message) : message)
+}
+
+/** Anthropic's own service, or one that speaks its protocol. */
+export const connect = (endpoint: Endpoint): Connection => ({
+  decorate: markCache,
+  ignore: isUnknownEvent,
+  model: (fetch) =>
+    createAnthropic({
+      baseURL: endpoint.baseURL,
+      // Never left out: the SDK would look for a key in the process environment.
+      apiKey: endpoint.apiKey === undefined ? "" : Redacted.value(endpoint.apiKey),
+      fetch
+    })(endpoint.model)
+})

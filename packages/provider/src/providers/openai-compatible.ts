@@ -1,0 +1,18 @@
+/** Chat Completions as other services and local servers speak it. */
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
+import { Redacted } from "effect"
+import type { Connection } from "../AiSdk.ts"
+import type { Endpoint } from "./Endpoint.ts"
+
+/** A named endpoint; without a key no `authorization` header is sent. */
+export const connect = (endpoint: Endpoint): Connection => ({
+  toolImages: "user",
+  model: (fetch) =>
+    createOpenAICompatible({
+      name: endpoint.provider,
+      baseURL: endpoint.baseURL,
+      includeUsage: true,
+      fetch,
+      ...(endpoint.apiKey === undefined ? {} : { apiKey: Redacted.value(endpoint.apiKey) })
+    })(endpoint.model)
+})

@@ -1,0 +1,19 @@
+/** OpenAI Responses. */
+import { createOpenAI } from "@ai-sdk/openai"
+import { Redacted } from "effect"
+import type { Connection } from "../AiSdk.ts"
+import type { Endpoint } from "./Endpoint.ts"
+
+/**
+ * Nothing is stored at the provider: the session is ours, and reasoning goes back to it encrypted inside the prompt, so
+ * that a session can be resumed and forked anywhere.
+ */
+export const connect = (endpoint: Endpoint): Connection => ({
+  providerOptions: { openai: { store: false } },
+  model: (fetch) =>
+    createOpenAI({
+      baseURL: endpoint.baseURL,
+      apiKey: endpoint.apiKey === undefined ? "" : Redacted.value(endpoint.apiKey),
+      fetch
+    }).responses(endpoint.model)
+})

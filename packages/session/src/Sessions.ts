@@ -1,0 +1,93 @@
+/**
+ * The sessions of a folder: start a new one, open one by its id, find the latest of a workspace. Files are
+ * `<folder>/<id>.jsonl`; ids sort by time.
+ */
+import { Clock, Context, Effect, FileSystem, Layer, Option, Path, Random, Schema, type Scope } from "effect"
+import { SessionHeader } from "@nimlet/protocol"
+import { openSession, type Session } from "./Session.ts"
+import { SessionNotFound, SessionUnreadable } from "./SessionError.ts"
+import { parseSession } from "./SessionLines.ts"
+
+/** Where a new session belongs and whether it goes to disk. */
+export interface NewSession {
+  readonly workspace: string
+  readonly persist: boolean
+}
+
+const headBytes = 64 * 1024
+const decodeHead = Schema.decodeUnknownOption(Schema.fromJsonString(SessionHeader))
+const validId = /^[A-Za-z0-9_-]+$/
+
+/** Microseconds and four random digits: decimal, sorts by time, and two runs of one moment differ. */
+const newId = Effect.gen(function*() {
+  const nanos = yield* Clock.currentTimeNanos
+  const tail = yield* Random.nextIntBetween(0, 9999)
+  return `${nanos / 1000n}${String(tail).padStart(4, "0")}`
+})
+
+/** Starts, opens and finds sessions. */
+export class Sessions extends Context.Service<Sessions, {
+  /** A new session; nothing is on disk before its first entry. */
+  readonly create: (options: NewSession) => Effect.Effect<Session, never, Scope.Scope>
+  /** The session of this id with all that it holds. Fails with `SessionNotFound` or `SessionUnreadable`. */
+  readonly open: (id: string) => Effect.Effect<Session, SessionNotFound | SessionUnreadable, Scope.Scope>
+  /** The id of the session of `workspace` that was written last. */
+  readonly latest: (workspace: string) => Effect.Effect<Option.Option<string>>
+}>()("@nimlet/session/Sessions") {
+  /** Sessions in `folder`, an absolute path that need not exist yet. */
+  static readonly layer = (folder: string): Layer.Layer<Sessions, never, FileSystem.FileSystem | Path.Path> =>
+    Layer.effect(Sessions, Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const path = yield* Path.Path
+      const fileOf = (id: string) => path.join(folder, `${id}.jsonl`)
+      const files = Effect.provideService(FileSystem.FileSystem, fs)
+      const paths = Effect.provideService(Path.Path, path)
+
+      const create = Effect.fnUntraced(function*(options: NewSession) {
+        const id = yield* newId
+        return yield* openSession({
+          id,
+          workspace: options.workspace,
+          path: options.persist ? Option.some(fileOf(id)) : Option.none(),
+          existing: Option.none()
+        })
+      }, files, paths)
+
+      const open = Effect.fnUntraced(function*(id: string) {
+        const file = fileOf(id)
+        if (!validId.test(id) || !(yield* fs.exists(file).pipe(Effect.orElseSucceed(() => false)))) {
+          return yield* new SessionNotFound({ id, folder })
+        }
+        const text = yield* fs.readFileString(file).pipe(
+          Effect.mapError((error) => new SessionUnreadable({ path: file, cause: error.message }))
+        )
+        const existing = parseSession(text)
+        const workspace = Option.match(existing.header, { onNone: () => "", onSome: (header) => header.workspace })
+        return yield* openSession({ id, workspace, path: Option.some(file), existing: Option.some(existing) })
+      }, files, paths)
+
+      const headOf = (file: string) =>
+        Effect.scoped(Effect.gen(function*() {
+          const handle = yield* fs.open(file, { flag: "r" })
+          const bytes = yield* handle.readAlloc(headBytes)
+          return Option.flatMap(bytes, (some) => decodeHead(new TextDecoder().decode(some).split("\n", 1)[0]))
+        })).pipe(Effect.orElseSucceed(() => Option.none<SessionHeader>()))
+
+      const latest = Effect.fnUntraced(function*(workspace: string) {
+        const names = yield* fs.readDirectory(folder).pipe(Effect.orElseSucceed((): Array<string> => []))
+        const dated = yield* Effect.forEach(names.filter((name) => name.endsWith(".jsonl")), (name) =>
+          fs.stat(path.join(folder, name)).pipe(
+            Effect.map((info) => ({ name, time: Option.match(info.mtime, { onNone: () => 0, onSome: (date) => date.getTime() }) })),
+            Effect.orElseSucceed(() => ({ name, time: 0 }))
+          ), { concurrency: 16 })
+        const newestFirst = dated.toSorted((a, b) => b.time - a.time || (a.name < b.name ? 1 : -1))
+        for (const { name } of newestFirst) {
+          const head = yield* headOf(path.join(folder, name))
+          if (Option.isSome(head) && head.value.workspace === workspace) return Option.some(name.slice(0, -".jsonl".length))
+        }
+        return Option.none()
+      })
+
+      return { create, open, latest }
+    }))
+}

@@ -1,0 +1,94 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { Effect, FileSystem, Layer, Option, Path } from "effect"
+import { TestClock } from "effect/testing"
+import { type NewEntry, Sessions } from "../src/index.ts"
+
+const say = (text: string): NewEntry => ({ type: "user", role: "user", content: [{ type: "text", text }] })
+
+const inFolder = <A, E>(body: (folder: string) => Effect.Effect<A, E, Sessions | FileSystem.FileSystem | Path.Path>) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const folder = (yield* Path.Path).join(yield* fs.makeTempDirectoryScoped(), "sessions")
+    return yield* body(folder).pipe(Effect.provide(Sessions.layer(folder)))
+  }).pipe(Effect.scoped, Effect.provide(Layer.mergeAll(NodeServices.layer, TestClock.layer())))
+
+describe("Sessions", () => {
+  it.effect("puts nothing on disk before the first entry, then a header with the workspace", () =>
+    inFolder((folder) =>
+      Effect.scoped(Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const session = yield* (yield* Sessions).create({ workspace: "/w", persist: true })
+        assert.isFalse(yield* fs.exists(folder))
+        yield* session.append(say("hello"))
+        const lines = (yield* fs.readFileString(Option.getOrThrow(session.path))).trimEnd().split("\n").map((line) => JSON.parse(line))
+        assert.strictEqual(lines[0].type, "session")
+        assert.strictEqual(lines[0].workspace, "/w")
+        assert.strictEqual(lines[1].content[0].text, "hello")
+        assert.match(lines[1].at, /^\d{4}-\d\d-\d\dT/)
+        assert.isString(lines[1].entry_id)
+      }))
+    ))
+
+  it.effect("opens what was written, and appends after a torn last line without joining it", () =>
+    inFolder(() =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const sessions = yield* Sessions
+        const first = yield* Effect.scoped(Effect.gen(function*() {
+          const session = yield* sessions.create({ workspace: "/w", persist: true })
+          yield* session.append(say("one"))
+          return session
+        }))
+        yield* fs.writeFileString(Option.getOrThrow(first.path), `{"type":"user","ro`, { flag: "a" })
+        const again = yield* Effect.scoped(Effect.gen(function*() {
+          const session = yield* sessions.open(first.id)
+          yield* session.append(say("two"))
+          return session
+        }))
+        assert.deepStrictEqual(again.damaged.map((damage) => damage.line), [3])
+        const reread = yield* Effect.scoped(Effect.flatMap(sessions.open(first.id), (session) => session.entries))
+        assert.deepStrictEqual(reread.map((entry) => "content" in entry ? entry.content : entry), [
+          [{ type: "text", text: "one" }],
+          [{ type: "text", text: "two" }]
+        ])
+      })
+    ))
+
+  it.effect("finds the latest session of the asked workspace only", () =>
+    inFolder(() =>
+      Effect.gen(function*() {
+        const sessions = yield* Sessions
+        const started = (workspace: string) =>
+          Effect.scoped(Effect.gen(function*() {
+            yield* TestClock.adjust("1 second")
+            const session = yield* sessions.create({ workspace, persist: true })
+            yield* session.append(say("x"))
+            return session.id
+          }))
+        yield* started("/a")
+        const newer = yield* started("/a")
+        yield* started("/b")
+        assert.deepStrictEqual(yield* sessions.latest("/a"), Option.some(newer))
+        assert.deepStrictEqual(yield* sessions.latest("/c"), Option.none())
+      })
+    ))
+
+  it.effect("refuses an id that leaves the folder", () =>
+    inFolder(() =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(Effect.scoped((yield* Sessions).open("../other")))
+        assert.strictEqual(error._tag, "SessionNotFound")
+      })
+    ))
+
+  it.effect("keeps an unsaved session in memory, with the same entries", () =>
+    inFolder((folder) =>
+      Effect.scoped(Effect.gen(function*() {
+        const session = yield* (yield* Sessions).create({ workspace: "/w", persist: false })
+        yield* session.append(say("x"))
+        assert.strictEqual((yield* session.entries).length, 1)
+        assert.isFalse(yield* (yield* FileSystem.FileSystem).exists(folder))
+      }))
+    ))
+})

@@ -1,0 +1,51 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { SessionEntry } from "@nimlet/protocol"
+import { transcript, unanswered } from "../src/Transcript.ts"
+
+const user = (text: string): SessionEntry => ({ type: "user", role: "user", content: [{ type: "text", text }] })
+const calls = (...ids: Array<string>): SessionEntry => ({
+  type: "assistant",
+  role: "assistant",
+  content: ids.map((id) => ({ type: "tool_use", id, name: "read", input: {} }))
+})
+const result = (id: string): SessionEntry => ({ type: "tool_result", id, output: `out ${id}`, is_error: false })
+
+describe("transcript", () => {
+  it("joins neighbouring results into one tool message, named as their calls were", () => {
+    const messages = transcript([user("go"), calls("1", "2"), result("1"), result("2"), user("more")])
+    assert.deepStrictEqual(messages.map((message) => message.role), ["user", "assistant", "tool", "user"])
+    const tool = messages[2]
+    assert.deepStrictEqual(
+      tool?.role === "tool" ? tool.content.map((part) => part.type === "tool-result" ? [part.id, part.name, part.result] : []) : [],
+      [["1", "read", "out 1"], ["2", "read", "out 2"]]
+    )
+  })
+
+  it("passes over what is not for the model", () => {
+    const messages = transcript([
+      { type: "name", name: "title" },
+      { type: "extension", extension: "x", data: 1 },
+      user("go"),
+      { type: "label" }
+    ])
+    assert.deepStrictEqual(messages.map((message) => message.role), ["user"])
+  })
+
+  it("starts with the latest summary and what was kept behind it", () => {
+    const messages = transcript([
+      user("old"),
+      user("kept"),
+      { type: "compaction", summary: "so far", first_kept_index: 1, tokens_before: 9 }
+    ])
+    assert.strictEqual(messages.length, 2)
+    assert.include(JSON.stringify(messages[0]), "so far")
+    assert.include(JSON.stringify(messages[1]), "kept")
+  })
+})
+
+describe("unanswered", () => {
+  it("names the calls of the last answer that have no result", () => {
+    assert.deepStrictEqual(unanswered([calls("1", "2"), result("1")]).map((call) => call.id), ["2"])
+    assert.deepStrictEqual(unanswered([calls("1"), result("1"), user("x")]), [])
+  })
+})

@@ -1,0 +1,116 @@
+/** `git`: a look at the repository. It changes nothing and runs nothing that the repository's own configuration names. */
+import { Effect } from "effect"
+import type { JsonObject } from "@nimlet/protocol"
+import { boundedArgument, textArgument } from "./Arguments.ts"
+import { gather } from "./Gather.ts"
+import { Operations } from "./Operations.ts"
+import type { Processes } from "./Operations.ts"
+import { boundHead, modelLimits } from "./Output.ts"
+import { errorResult, textResult } from "./Tool.ts"
+import type { Tool } from "./Tool.ts"
+
+const DEFAULT_LIMIT = 20
+const MAX_LIMIT = 100
+/** Room for the note at the end. */
+const limits = { ...modelLimits, maxBytes: modelLimits.maxBytes - 128 }
+
+/** What the caller decides. */
+export interface GitOptions {
+  /** The environment of git; the host's own when absent. */
+  readonly env?: { readonly [name: string]: string }
+}
+
+/** Settings of a repository that would start a program while git only reads. */
+const quietSettings = [
+  "core.fsmonitor=false", "core.hooksPath=/dev/null", "color.ui=false", "log.showSignature=false", "status.submoduleSummary=false"
+].flatMap((setting) => ["-c", setting])
+
+/** No pager, no prompt, no lock on the index, no fetching of what a partial clone lacks. */
+const quietEnv = {
+  GIT_PAGER: "cat", GIT_TERMINAL_PROMPT: "0", GIT_OPTIONAL_LOCKS: "0", GIT_NO_LAZY_FETCH: "1", GIT_ALLOW_PROTOCOL: "none", GIT_EXTERNAL_DIFF: undefined
+}
+
+/** Diffs without external programs, submodules only by their commit. */
+const plainDiff = ["--no-ext-diff", "--no-textconv", "--submodule=short", "--ignore-submodules=dirty"]
+
+const commands: { readonly [operation: string]: (limit: number, commit: ReadonlyArray<string>) => ReadonlyArray<string> } = {
+  status: () => ["status", "--short", "--branch", "--ignore-submodules=dirty"],
+  log: (limit, commit) => ["log", `--max-count=${limit}`, "--format=%h %ad %an: %s", "--date=short", ...commit],
+  show: (_, commit) => ["show", "--format=medium", "--stat", "--patch", ...plainDiff, ...commit],
+  diff: (_, commit) => ["diff", ...plainDiff, ...commit],
+  blame: (_, commit) => ["blame", "--no-textconv", "--date=short", ...commit]
+}
+
+/** Operations that compare with the files of the folder, not only with what is committed. */
+const readsFiles = new Set(["status", "diff", "blame"])
+
+const decoder = new TextDecoder()
+
+/** One run of git; its output up to a little over the limit. */
+const runGit = Effect.fnUntraced(function*(processes: Processes, options: GitOptions, args: ReadonlyArray<string>) {
+  const pieces: Array<Uint8Array> = []
+  let size = 0
+  const { exit, stderr } = yield* gather("git", (onOutput) =>
+    processes.run({
+      command: "git",
+      args: ["--no-pager", "--no-optional-locks", ...quietSettings, ...args],
+      env: { ...options.env, ...quietEnv },
+      extendEnv: options.env === undefined,
+      onOutput
+    }), (chunk) => {
+    if (size <= limits.maxBytes) pieces.push(chunk)
+    size += chunk.length
+    return size <= limits.maxBytes
+  })
+  return { exit, stderr, output: decoder.decode(Buffer.concat(pieces)) }
+})
+
+/** Clean filters run wherever git looks at the files of the folder; those of the repository's own configuration are switched off by name. */
+const withoutFilters = Effect.fnUntraced(function*(processes: Processes, options: GitOptions) {
+  const { output } = yield* runGit(processes, options, ["config", "--null", "--show-scope", "--get-regexp", "^filter\\..*\\.(clean|process)$"])
+  return output.split("\0").flatMap((field, index, fields) => {
+    const scope = fields[index - 1]
+    const name = field.split("\n", 1)[0] ?? ""
+    const isOwn = index % 2 === 1 && (scope === "local" || scope === "worktree")
+    return isOwn ? ["-c", `${name}=`, "-c", `${name.replace(/\.[a-z]+$/, ".required")}=false`] : []
+  })
+})
+
+const answer = Effect.fnUntraced(function*(processes: Processes, options: GitOptions, args: JsonObject, path: ReadonlyArray<string>) {
+  const operation = textArgument(args, "operation") ?? "status"
+  const command = commands[operation]
+  if (command === undefined) return errorResult(`unknown operation: ${operation}`)
+  const commit = textArgument(args, "commit")
+  if (commit?.startsWith("-")) return errorResult("commit must not begin with -")
+  if (operation === "blame" && path.length === 0) return errorResult("blame needs a path")
+  const parts = command(boundedArgument(args, "limit", DEFAULT_LIMIT, MAX_LIMIT), commit === undefined || commit === "" ? [] : [commit])
+  const filters = readsFiles.has(operation) ? yield* withoutFilters(processes, options) : []
+  const { exit, output, stderr } = yield* runGit(processes, options, [...filters, ...parts, "--", ...path])
+  if (exit !== undefined && exit.code !== 0) return errorResult(stderr === "" ? `git ended with code ${exit.code}` : stderr)
+  const { dropped, text } = boundHead(output, limits)
+  if (dropped > 0 || exit === undefined) return textResult(`${text}\n[cut at the limit; narrow by path, commit or limit]`)
+  return textResult(text === "" ? `No output: nothing to ${operation === "log" ? "show" : operation}.` : text)
+})
+
+/** `git` (nimlet 4.7). */
+export const gitTool = (options: GitOptions = {}): Tool<Operations> => ({
+  name: "git",
+  description: "Look at the git repository, read-only. blame needs path; limit (log) is 20, at most 100. Output up to 50 KB.",
+  inputSchema: {
+    type: "object",
+    properties: {
+      operation: { enum: ["status", "log", "show", "diff", "blame"] },
+      path: { type: "string" },
+      commit: { type: "string", description: "commit or range" },
+      limit: { type: "integer", minimum: 1 }
+    }
+  },
+  capabilities: ["read"],
+  run: Effect.fnUntraced(function*(args) {
+    const { files, processes } = yield* Operations
+    const path = textArgument(args, "path")
+    // A file that git knows may be gone from the folder; it is named all the same.
+    const place = path === undefined ? [] : [(yield* files.locate(path)).shown]
+    return yield* answer(processes, options, args, place)
+  }, Effect.catch((error) => Effect.succeed(errorResult(error.message))))
+})

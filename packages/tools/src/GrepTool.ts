@@ -1,0 +1,104 @@
+/** `grep`: lines that match a pattern, by ripgrep. */
+import { Effect, Result } from "effect"
+import * as Glob from "effect/Glob"
+import { boundedArgument, isSet, textArgument } from "./Arguments.ts"
+import { gather, makeRecords } from "./Gather.ts"
+import { Operations } from "./Operations.ts"
+import { modelLimits } from "./Output.ts"
+import { errorResult, textResult } from "./Tool.ts"
+import type { Tool } from "./Tool.ts"
+
+const DEFAULT_MATCHES = 80
+const MAX_MATCHES = 200
+const MAX_COLUMNS = 500
+const NEWLINE = 10
+/** Room for the note at the end. */
+const MAX_BYTES = modelLimits.maxBytes - 256
+
+/** Flags of every ripgrep run: hidden files are searched, `.git` is not, ignore files hold outside a repository too. */
+export const ripgrepFlags: ReadonlyArray<string> =
+  ["--no-config", "--color=never", "--hidden", "--no-require-git", "--glob=!.git", "--path-separator=/", "--sort=path"]
+
+/** A path as ripgrep printed it, without its leading `./`. */
+export const plainPath = (path: string): string => path.startsWith("./") ? path.slice(2) : path
+
+interface FileFilter {
+  readonly flags: ReadonlyArray<string>
+  readonly accepts: (path: string) => boolean
+}
+
+const everything = (): boolean => true
+
+/**
+ * The file filter of a call. A `--glob` that includes would bring ignored files back, so a pattern for names becomes a
+ * file type, and one for paths is applied to what ripgrep found.
+ */
+const fileFilter = (glob: string | undefined): Result.Result<FileFilter, unknown> => {
+  if (glob === undefined) return Result.succeed({ flags: [], accepts: everything })
+  if (glob.startsWith("!")) return Result.succeed({ flags: [`--glob=${glob}`], accepts: everything })
+  if (!glob.includes("/")) return Result.succeed({ flags: [`--type-add=chosen:${glob}`, "--type=chosen"], accepts: everything })
+  return Result.try(() => Glob.make(glob.replace(/^\.?\//, ""), { dot: true })).pipe(
+    Result.map((compiled) => ({ flags: [], accepts: (path: string) => Glob.match(compiled, path) }))
+  )
+}
+
+/** Collects `path NUL line:text` records until there are enough. */
+const makeMatches = (max: number, accepts: (path: string) => boolean) => {
+  const lines: Array<string> = []
+  let bytes = 0
+  let more = false
+  const records = makeRecords(NEWLINE, (record) => {
+    const at = record.indexOf("\0")
+    // Notes, such as the one on a binary file, have no NUL.
+    if (at === -1) return true
+    const path = plainPath(record.slice(0, at))
+    if (!accepts(path)) return true
+    const line = `${path}:${record.slice(at + 1)}`
+    bytes += Buffer.byteLength(line) + 1
+    more = lines.length >= max || bytes > MAX_BYTES
+    if (!more) lines.push(line)
+    return !more
+  })
+  return { take: records.push, lines, isMore: () => more }
+}
+
+/** `grep` (nimlet 4.7). */
+export const grepTool: Tool<Operations> = {
+  name: "grep",
+  description: "Search file contents with a regular expression (ripgrep, PCRE where needed); ignored files are skipped. Gives path:line:text, 80 matches unless max_matches (200 at most).",
+  inputSchema: {
+    type: "object",
+    properties: {
+      pattern: { type: "string" },
+      glob: { type: "string", description: "e.g. *.ts" },
+      path: { type: "string" },
+      case_insensitive: { type: "boolean" },
+      max_matches: { type: "integer", minimum: 1 }
+    },
+    required: ["pattern"]
+  },
+  capabilities: ["read"],
+  run: Effect.fnUntraced(function*(args) {
+    const { files, search } = yield* Operations
+    const place = yield* files.locate(textArgument(args, "path") ?? ".")
+    if (!place.exists) return errorResult(`${place.shown}: no such file or directory`)
+    const filter = fileFilter(textArgument(args, "glob"))
+    if (Result.isFailure(filter)) return errorResult("glob: the pattern is too complex")
+    const { accepts, flags } = filter.success
+    const matches = makeMatches(boundedArgument(args, "max_matches", DEFAULT_MATCHES, MAX_MATCHES), accepts)
+    const { exit, stderr } = yield* gather("ripgrep", (onOutput) =>
+      search.ripgrep({
+        args: [
+          ...ripgrepFlags, ...flags, ...(isSet(args, "case_insensitive") ? ["--ignore-case"] : []),
+          "--engine=auto", "--null", "--with-filename", "--line-number", "--no-heading",
+          `--max-columns=${MAX_COLUMNS}`, "--max-columns-preview", `--regexp=${textArgument(args, "pattern") ?? ""}`, "--", place.shown
+        ],
+        onOutput
+      }), matches.take)
+    if (matches.lines.length > 0) {
+      return textResult(matches.lines.join("\n") + (matches.isMore() ? "\n[cut: there are more matches; narrow pattern, glob or path]" : ""))
+    }
+    if (exit !== undefined && exit.code > 1) return errorResult(stderr === "" ? `ripgrep ended with code ${exit.code}` : stderr)
+    return textResult("No matches. Ignored files were not searched; name one as path to search it.")
+  }, Effect.catch((error) => Effect.succeed(errorResult(error.message))))
+}

@@ -1,0 +1,171 @@
+/** Files of this machine, held inside one workspace. */
+import { Effect, Exit, FileSystem, Path, Random, Scope } from "effect"
+import type { PlatformError } from "effect"
+import { makeFileLocks } from "../FileLocks.ts"
+import { FileFailed, PathOutside } from "../OperationError.ts"
+import type { FileInfo, FileKind, Files, Located } from "../Operations.ts"
+
+const CHUNK_BYTES = 64 * 1024
+const PERMISSION_BITS = 0o7777
+
+const kindOf = (type: FileSystem.File.Type): FileKind =>
+  type === "File" ? "file" : type === "Directory" ? "directory" : type === "SymbolicLink" ? "link" : "other"
+
+const infoOf = (info: FileSystem.File.Info): FileInfo =>
+  ({ kind: kindOf(info.type), size: Number(info.size), mode: info.mode & PERMISSION_BITS })
+
+/** A system error in a few words for the model. */
+export const reasonOf = ({ reason }: PlatformError.PlatformError): string => {
+  if (reason._tag === "NotFound") return "no such file or directory"
+  if (reason._tag === "PermissionDenied") return "permission denied"
+  return "cause" in reason && reason.cause instanceof Error ? reason.cause.message : reason.message
+}
+
+const whyNotRead: Record<Exclude<FileKind, "file">, string> = {
+  directory: "is a directory",
+  link: "is a link that leads nowhere",
+  other: "is not a regular file (a device, pipe or socket), so it is not opened"
+}
+
+/** Files under `root`, a real path. Spill files live in a private temporary folder as long as the scope. */
+export const makeLocalFiles = Effect.fnUntraced(function*(
+  root: string
+): Effect.fn.Return<Files, never, FileSystem.FileSystem | Path.Path | Scope.Scope> {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const scope = yield* Effect.scope
+  const locks = makeFileLocks()
+  // Windows has no such flag, and a path there is resolved by then all the same.
+  const noFollow = path.sep === "/"
+
+  const failed = (shown: string) => (error: PlatformError.PlatformError) => new FileFailed({ path: shown, reason: reasonOf(error) })
+  const isInside = (real: string) => real === root || real.startsWith(root.endsWith(path.sep) ? root : root + path.sep)
+  const shownOf = (real: string) => real === root ? "." : path.relative(root, real).replaceAll(path.sep, "/")
+
+  /** The real path of the nearest ancestor that exists, and what of the path lies below it. */
+  const realAncestor = Effect.fnUntraced(function*(absolute: string, given: string) {
+    let at = absolute
+    for (;;) {
+      const real = yield* fs.realPath(at).pipe(
+        Effect.catchIf((error) => error.reason._tag === "NotFound" && path.dirname(at) !== at, () => Effect.undefined),
+        Effect.mapError(failed(given))
+      )
+      if (real !== undefined) return { real: path.join(real, path.relative(at, absolute)), exists: at === absolute }
+      at = path.dirname(at)
+    }
+  })
+
+  /** The same for a path below the root that meets no link; undefined when there is one. The root is real already. */
+  const withoutLinks = Effect.fnUntraced(function*(absolute: string) {
+    let at = root
+    for (const name of path.relative(root, absolute).split(path.sep)) {
+      at = path.join(at, name)
+      const exists = yield* fs.lstat(at).pipe(
+        Effect.map(({ type }) => type === "SymbolicLink" ? undefined : true),
+        Effect.catch((error) => Effect.succeed(error.reason._tag === "NotFound" ? false : undefined))
+      )
+      if (exists !== true) return exists === undefined ? undefined : { real: absolute, exists }
+    }
+    return { real: absolute, exists: true }
+  })
+
+  const resolve = Effect.fnUntraced(function*(given: string, written: string): Effect.fn.Return<Located, PathOutside | FileFailed> {
+    const absolute = path.resolve(root, written)
+    const found = (isInside(absolute) ? yield* withoutLinks(absolute) : undefined) ?? (yield* realAncestor(absolute, given))
+    if (!isInside(found.real)) return yield* new PathOutside({ path: given })
+    return { ...found, shown: shownOf(found.real) }
+  })
+
+  const locate: Files["locate"] = Effect.fnUntraced(function*(given) {
+    if (!given.startsWith("@")) return yield* resolve(given, given)
+    const stripped = yield* resolve(given, given.slice(1))
+    if (stripped.exists) return stripped
+    // A folder may really be called `@name`.
+    const literal = yield* resolve(given, given)
+    return literal.exists ? literal : stripped
+  })
+
+  /** Linux tells where an open file really is; elsewhere its path is resolved once more. */
+  const realPathOf = (file: FileSystem.File, real: string) =>
+    "fd" in file && typeof file.fd === "number"
+      ? fs.readLink(`/proc/self/fd/${file.fd}`).pipe(Effect.catch(() => fs.realPath(real)))
+      : fs.realPath(real)
+
+  const checkOpened = Effect.fnUntraced(function*(file: FileSystem.File, real: string, shown: string) {
+    const opened = yield* realPathOf(file, real).pipe(Effect.mapError(failed(shown)))
+    if (!isInside(opened)) return yield* new PathOutside({ path: shown })
+  })
+
+  const info: Files["info"] = (file) => fs.stat(file.real).pipe(Effect.map(infoOf), Effect.mapError(failed(file.shown)))
+
+  const refuseIrregular = (file: Located, { kind }: FileInfo) =>
+    kind === "file" ? Effect.void : Effect.fail(new FileFailed({ path: file.shown, reason: whyNotRead[kind] }))
+
+  const scan: Files["scan"] = (file, step) =>
+    Effect.scoped(Effect.gen(function*() {
+      // Opening a pipe would wait for a writer, opening a device may act: look first.
+      yield* refuseIrregular(file, yield* info(file))
+      const opened = yield* fs.open(file.real, { flag: "r", noFollow }).pipe(Effect.mapError(failed(file.shown)))
+      const found = yield* opened.stat.pipe(Effect.map(infoOf), Effect.mapError(failed(file.shown)))
+      yield* refuseIrregular(file, found)
+      yield* checkOpened(opened, file.real, file.shown)
+      const buffer = new Uint8Array(Math.min(CHUNK_BYTES, found.size + 1))
+      for (;;) {
+        const size = yield* opened.read(buffer).pipe(Effect.mapError(failed(file.shown)))
+        if (size === 0 || !step(buffer.subarray(0, size), found)) return found
+        // A regular file gives less than asked only at its end.
+        if (size < buffer.length) return found
+      }
+    }))
+
+  const list: Files["list"] = Effect.fnUntraced(function*(folder) {
+    const entries = yield* fs.readDirectoryEntries(folder.real).pipe(Effect.mapError(failed(folder.shown)))
+    return yield* Effect.forEach(entries, ({ name, type }) => {
+      if (type !== "SymbolicLink") return Effect.succeed({ name, kind: kindOf(type) })
+      return fs.stat(path.join(folder.real, name)).pipe(
+        Effect.map((target) => ({ name, kind: kindOf(target.type) })),
+        Effect.orElseSucceed((): { name: string; kind: FileKind } => ({ name, kind: "link" }))
+      )
+    })
+  })
+
+  const write = Effect.fnUntraced(function*(file: Located, temporary: string, bytes: Uint8Array, mode: number | undefined) {
+    const opened = yield* fs.open(temporary, { flag: "wx", noFollow }).pipe(Effect.mapError(failed(file.shown)))
+    yield* checkOpened(opened, temporary, file.shown)
+    yield* opened.writeAll(bytes).pipe(Effect.mapError(failed(file.shown)))
+    if (mode !== undefined) yield* fs.chmod(temporary, mode).pipe(Effect.mapError(failed(file.shown)))
+  }, Effect.scoped)
+
+  const replace: Files["replace"] = Effect.fnUntraced(function*(file, bytes, mode) {
+    const folder = path.dirname(file.real)
+    if (file.exists) {
+      yield* refuseIrregular(file, yield* info(file))
+      // A rename would pass over a file's own write protection.
+      yield* fs.access(file.real, { writable: true }).pipe(Effect.mapError(failed(file.shown)))
+    } else {
+      yield* fs.makeDirectory(folder, { recursive: true }).pipe(Effect.mapError(failed(file.shown)))
+    }
+    const temporary = path.join(folder, `.nimlet-${(yield* Random.nextBetween(0, 2 ** 52)).toString(36)}.tmp`)
+    yield* write(file, temporary, bytes, mode).pipe(
+      Effect.andThen(fs.rename(temporary, file.real).pipe(Effect.mapError(failed(file.shown)))),
+      Effect.onExit((exit) => Exit.isSuccess(exit) ? Effect.void : Effect.ignore(fs.remove(temporary, { force: true })))
+    )
+  })
+
+  const spillFolder = yield* Effect.cached(
+    Effect.acquireRelease(
+      fs.makeTempDirectory({ prefix: "nimlet-" }),
+      (folder) => Effect.ignore(fs.remove(folder, { recursive: true, force: true }))
+    ).pipe(Effect.provideService(Scope.Scope, scope))
+  )
+  let spills = 0
+
+  const spill: Files["spill"] = Effect.fnUntraced(function*(name) {
+    const folder = yield* spillFolder.pipe(Effect.mapError(failed("temporary folder")))
+    const file = path.join(folder, `${name}-${++spills}.txt`)
+    const opened = yield* fs.open(file, { flag: "wx", mode: 0o600 }).pipe(Effect.mapError(failed(file)))
+    return { path: file, append: (bytes) => opened.writeAll(bytes).pipe(Effect.mapError(failed(file))) }
+  })
+
+  return { locate, info, scan, list, replace, exclusively: (file, self) => locks.exclusively(file.real, self), spill }
+})

@@ -1,0 +1,57 @@
+/** `write`: a whole new file, or an old one replaced on request. */
+import { Effect } from "effect"
+import { isSet, textArgument } from "./Arguments.ts"
+import { fileDiff } from "./FileDiff.ts"
+import { Operations } from "./Operations.ts"
+import type { Files, Located } from "./Operations.ts"
+import { MAX_WHOLE_BYTES } from "./ReadTool.ts"
+import { errorResult, textResult } from "./Tool.ts"
+import type { Tool } from "./Tool.ts"
+import { versionOf } from "./Version.ts"
+import { readWhole } from "./WholeFile.ts"
+
+/** The old text, for the diff alone; undefined when it is not worth one. */
+const oldText = (files: Files, file: Located) =>
+  readWhole(files, file, MAX_WHOLE_BYTES).pipe(
+    Effect.map((bytes) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes)),
+    Effect.catchTag("FileFailed", () => Effect.undefined)
+  )
+
+const put = Effect.fnUntraced(function*(files: Files, file: Located, content: string) {
+  const bytes = new TextEncoder().encode(content)
+  const before = file.exists ? yield* oldText(files, file) : undefined
+  const mode = file.exists ? (yield* files.info(file)).mode : undefined
+  yield* files.replace(file, bytes, mode)
+  const diff = file.exists && before === undefined ? undefined : fileDiff(file.shown, before, content)
+  return textResult(
+    `OK — ${file.shown}\n${file.exists ? "replaced" : "created"}, ${bytes.length} bytes\nversion: ${versionOf(bytes)}`,
+    { path: file.shown, ...(diff === undefined ? {} : { diff }) }
+  )
+})
+
+/** `write` (nimlet 4.7). */
+export const writeTool: Tool<Operations> = {
+  name: "write",
+  description: "Write a whole file; folders are made. An existing file needs overwrite: true; prefer edit for changes.",
+  inputSchema: {
+    type: "object",
+    properties: { path: { type: "string" }, content: { type: "string" }, overwrite: { type: "boolean" } },
+    required: ["path", "content"]
+  },
+  capabilities: ["write"],
+  run: Effect.fnUntraced(function*(args) {
+    const { files } = yield* Operations
+    const path = textArgument(args, "path") ?? ""
+    return yield* files.exclusively(
+      yield* files.locate(path),
+      Effect.gen(function*() {
+        // Whether it exists is only known once nobody else writes it.
+        const file = yield* files.locate(path)
+        if (file.exists && !isSet(args, "overwrite")) {
+          return errorResult(`${file.shown} already exists; use edit, or write with overwrite: true`)
+        }
+        return yield* put(files, file, textArgument(args, "content") ?? "")
+      })
+    )
+  }, Effect.catch((error) => Effect.succeed(errorResult(error.message))))
+}

@@ -1,0 +1,87 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { execFileSync } from "node:child_process"
+import { gitTool } from "../src/index.ts"
+import type { Folder } from "./Rig.ts"
+import { call, inWorkspace } from "./Rig.ts"
+
+const git = (args: { [key: string]: unknown } = {}) => call(gitTool(), args)
+
+/** Runs git itself, with an identity and nothing of the user's. */
+const run = (w: Folder, ...args: ReadonlyArray<string>) =>
+  Effect.sync(() => {
+    execFileSync("git", ["-c", "user.name=Ann", "-c", "user.email=a@b.c", "-c", "init.defaultBranch=main", ...args], { cwd: w.root, env: { PATH: process.env["PATH"], HOME: w.root } })
+  })
+
+const inRepository = <A, E, R>(body: (w: Folder) => Effect.Effect<A, E, R>) =>
+  inWorkspace((w) => Effect.gen(function*() {
+    yield* run(w, "init", "-q")
+    yield* w.put("a.txt", "one\n")
+    yield* run(w, "add", ".")
+    yield* run(w, "commit", "-qm", "first")
+    yield* w.put("a.txt", "one\ntwo\n")
+    return yield* body(w)
+  }))
+
+describe("git", () => {
+  it.live("shows status by default, and log, show, diff, blame", () =>
+    inRepository(() => Effect.gen(function*() {
+      assert.strictEqual((yield* git()).text, "## main\n M a.txt\n")
+      assert.match((yield* git({ operation: "log" })).text, /^[0-9a-f]{7,} \d{4}-\d\d-\d\d Ann: first\n$/)
+      assert.include((yield* git({ operation: "show", commit: "HEAD" })).text, "+one")
+      assert.include((yield* git({ operation: "diff", path: "a.txt" })).text, "+two")
+      assert.include((yield* git({ operation: "blame", path: "a.txt", commit: "HEAD" })).text, "one")
+    })))
+
+  it.live("refuses options in place of a commit, a path outside and blame without one", () =>
+    inRepository(() => Effect.gen(function*() {
+      for (const args of [
+        { operation: "diff", commit: "--output=stolen" },
+        { operation: "log", path: "../x" },
+        { operation: "blame" },
+        { operation: "push" },
+        { operation: "show", commit: "nothing-of-this-name" }
+      ]) assert.isTrue((yield* git(args)).isError, JSON.stringify(args))
+    })))
+
+  it.live("limits log and output", () =>
+    inRepository((w) => Effect.gen(function*() {
+      for (let i = 0; i < 3; i++) yield* run(w, "commit", "-q", "--allow-empty", "-m", `more ${i}`)
+      assert.strictEqual((yield* git({ operation: "log", limit: 2 })).text.trimEnd().split("\n").length, 2)
+      yield* w.put("a.txt", "a long line of text\n".repeat(20_000))
+      const { text } = yield* git({ operation: "diff" })
+      assert.isAtMost(Buffer.byteLength(text), 51_200)
+      assert.match(text, /\[cut at the limit/)
+    })))
+
+  it.live("runs no program that the repository's configuration or attributes name", () =>
+    inRepository((w) => Effect.gen(function*() {
+      const trap = `sh -c 'touch "${w.root}/ran-$0"' `
+      for (const [key, name] of [
+        ["core.fsmonitor", "monitor"], ["diff.external", "external"], ["core.pager", "pager"], ["gpg.program", "gpg"],
+        ["diff.odd.command", "driver"], ["diff.odd.textconv", "textconv"], ["filter.odd.clean", "clean"], ["filter.odd.process", "process"]
+      ] as const) yield* run(w, "config", key, trap + name)
+      yield* run(w, "config", "log.showSignature", "true")
+      yield* run(w, "config", "format.pretty", "%G?")
+      yield* run(w, "config", "filter.odd.required", "true")
+      yield* w.put(".gitattributes", "* diff=odd filter=odd\n")
+      for (const operation of ["status", "log", "show", "diff", "blame"]) {
+        yield* git({ operation, path: operation === "blame" ? "a.txt" : undefined })
+      }
+      assert.deepStrictEqual((yield* w.names(".")).filter((name) => name.startsWith("ran-")), [])
+      assert.include((yield* git({ operation: "diff" })).text, "+two")
+    })))
+
+  it.live("takes no lock, so that it never stands in the way of a git that writes", () =>
+    inRepository((w) => Effect.gen(function*() {
+      yield* w.put(".git/index.lock", "")
+      assert.strictEqual((yield* git()).text, "## main\n M a.txt\n")
+    })))
+
+  it.live("outside a repository it gives git's reason", () =>
+    inWorkspace(() => Effect.gen(function*() {
+      const result = yield* git()
+      assert.isTrue(result.isError)
+      assert.include(result.text, "not a git repository")
+    })))
+})

@@ -1,0 +1,54 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { Operations, readTool, writeTool } from "../src/index.ts"
+import { call, inWorkspace, makeFolder } from "./Rig.ts"
+
+const located = (path: string) => Effect.flatMap(Operations, ({ files }) => files.locate(path))
+const refusal = (path: string) => Effect.map(Effect.flip(located(path)), (error) => error.message)
+
+describe("Operations on this machine: paths", () => {
+  it.effect("a path is resolved against the workspace, with a leading @ or absolute all the same", () =>
+    inWorkspace((w) => Effect.gen(function*() {
+      yield* w.put("a/b", "")
+      const expected = { real: w.at("a/b"), shown: "a/b", exists: true }
+      for (const path of ["a/b", "@a/b", "./a/../a/b", w.at("a/b")]) assert.deepStrictEqual(yield* located(path), expected)
+      assert.deepStrictEqual(yield* located("."), { real: w.root, shown: ".", exists: true })
+      assert.deepStrictEqual(yield* located("a/new/c"), { real: w.at("a/new/c"), shown: "a/new/c", exists: false })
+    })))
+
+  it.effect("a name that really begins with @ is found when nothing has the name without it", () =>
+    inWorkspace((w) => Effect.gen(function*() {
+      yield* w.put("@scope/x", "")
+      assert.strictEqual((yield* located("@scope/x")).shown, "@scope/x")
+      assert.strictEqual((yield* located("@new")).shown, "new")
+    })))
+
+  it.effect("outside the workspace is refused: by dots, absolute, and through links, existing or not", () =>
+    inWorkspace((w) => Effect.gen(function*() {
+      const other = yield* makeFolder
+      yield* other.put("secret", "s")
+      yield* w.link(other.root, "out")
+      yield* w.link(other.at("secret"), "file")
+      for (const path of ["..", "../x", other.at("secret"), "out", "out/secret", "out/new/x", "file"]) {
+        assert.strictEqual(yield* refusal(path), `path is outside the workspace: ${path}`)
+      }
+      assert.strictEqual((yield* call(readTool, { path: "out/secret" })).text, "path is outside the workspace: out/secret")
+      assert.isTrue((yield* call(writeTool, { path: "out/new", content: "x" })).isError)
+      assert.deepStrictEqual(yield* other.names("."), ["secret"])
+    })))
+
+  it.effect("a link that stays inside is followed, and a workspace opened through a link is the same workspace", () =>
+    inWorkspace((w) => Effect.gen(function*() {
+      yield* w.put("real/a", "text")
+      yield* w.link("real", "alias")
+      assert.deepStrictEqual(yield* located("alias/a"), { real: w.at("real/a"), shown: "real/a", exists: true })
+      const other = yield* makeFolder
+      yield* other.link(w.root, "door")
+      assert.strictEqual((yield* located(other.at("door/real/a"))).shown, "real/a")
+    })))
+
+  it.effect("a sibling whose name begins like the workspace's is outside", () =>
+    inWorkspace((w) => Effect.gen(function*() {
+      assert.include(yield* refusal(`${w.root}-2/x`), "outside")
+    })))
+})
