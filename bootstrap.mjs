@@ -49,7 +49,9 @@ const wanted = { ...PINNED[platform], ...(PINNED[platform]?.[pnpmPackage] ? {} :
 
 const vitest = (...projects) => (args) =>
   [["vitest/vitest.mjs", "--run", "--config", "vitest.workspace.ts", ...projects.flatMap((name) => ["--project", name]), ...args]]
-const LINT = ["-D", "correctness", "-D", "eqeqeq", "-D", "no-var", "--disable-unicorn-plugin", "--vitest-plugin", "-A", "require-yield", "--no-error-on-unmatched-pattern"]
+// Unused names are tsc's; a generator without `yield` and a pattern of control characters are usual here.
+const LINT = ["-D", "correctness", "-D", "eqeqeq", "-D", "no-var", "--disable-unicorn-plugin", "--vitest-plugin"].concat(
+  ["no-unused-vars", "require-yield", "no-control-regex", "vitest/expect-expect", "vitest/no-conditional-expect"].flatMap((rule) => ["-A", rule]))
 
 /** Each command: whether it needs the bundle, and what Node runs for it, one after another (package files first in `node_modules`). */
 const COMMANDS = {
@@ -59,7 +61,7 @@ const COMMANDS = {
   check: {
     programs: (args) => [
       ["typescript/bin/tsc", "-p", "tsconfig.json", ...args],
-      ["@effect/tsgo/dist/effect-tsgo.cjs", "diagnostics", "--project", "tsconfig.json", "--format", "text"],
+      ["@effect/tsgo/dist/effect-tsgo.cjs", "diagnostics", "--project", "tsconfig.json", "--format", "text", "--severity", "error,warning", "--strict"],
       ["oxlint/bin/oxlint", ...LINT, "packages", "apps", "test", "bootstrap.mjs", "vitest.workspace.ts"]
     ]
   },

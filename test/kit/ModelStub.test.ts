@@ -174,7 +174,10 @@ describe("OpenAI Chat requests", () => {
       [{ messages: undefined }, /^messages/],
       [talk(user("")), /content/],
       [talk(user([{ type: "text", text: "" }])), /text/],
+      [{ temperature: 3 }, /^temperature/],
       [talk(user([{ type: "image_url", image_url: { url: "file:///x" } }])), /data URL/],
+      [talk(user([{ type: "image_url", image_url: { url: "data:image/png;base64,?" } }])), /base64/],
+      [talk(user([{ type: "riddle" }])), /not known/],
       [talk({ role: "critic", content: "x" }), /role/],
       [talk(user(), says(null)), /content/],
       [talk(user(), says()), /last message/],
@@ -193,6 +196,9 @@ describe("OpenAI Chat requests", () => {
       [talk(user(), calls("a"), result("a"), calls("a"), result("a")), /unique/],
       [talk(user(), calls(""), result("")), /\.id/],
       [talk(user(), calls(), user()), /at least one/],
+      [talk(user(), calls("a"), result("a", null)), /content/],
+      [talk(user(), { role: "assistant", tool_calls: [{ id: "a", type: "function", function: { name: "read", arguments: {} } }] }, result("a")), /a string/],
+      [talk(user(), { role: "assistant", tool_calls: [{ id: "a", type: "function", function: { name: "read", arguments: "[]" } }] }, result("a")), /an object/],
       [talk(user(), { role: "assistant", tool_calls: [{ id: "a", type: "function", function: { name: "read", arguments: "{" } }] }, result("a")), /no JSON/]
     ]))
 

@@ -1,8 +1,9 @@
-import { assert, beforeAll, describe, it } from "@effect/vitest"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { type ChildProcess, execFileSync, spawn } from "node:child_process"
 import {
-  chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync
+  chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync
 } from "node:fs"
+import { rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { basename, delimiter, join } from "node:path"
 
@@ -19,6 +20,7 @@ const nodes = [
   { name: "24", node: "24.22.3", npm: "11.19.1" },
   { name: "26", node: "26.12.1", npm: "11.19.1" }
 ]
+afterAll(() => rm(temp, { recursive: true, force: true }), 240_000)
 const nowhere = "http://127.0.0.1:9/"
 
 let copies = 0
@@ -108,8 +110,15 @@ describe("a first run from nothing", () => {
     }
   }, 240_000)
 
+  /** What only the pinned pnpm reads is downloaded by the first of them; the others get its store. */
+  const store = join(temp, "store")
   it.each(nodes)("works with Node $node and its npm; the second run says nothing and needs no network", async ({ name, node }) => {
     const folder = copy()
+    const own = join(folder, ".tools/pnpm-store")
+    if (existsSync(store)) {
+      mkdirSync(join(folder, ".tools"))
+      renameSync(store, own)
+    }
     const PATH = [join(kit, "bin", name), process.env["PATH"]].join(delimiter)
     assert.strictEqual(execFileSync("node", ["--version"], { env: { PATH }, encoding: "utf8" }).trim(), `v${node}`)
     const first = await begin("npm", ["start", "--silent", "--", "--version"], folder, { PATH }).end
@@ -118,7 +127,8 @@ describe("a first run from nothing", () => {
     assert.deepStrictEqual(first.stderr.trim().split("\n").map((line) => line.split(" ")[1]), ["fetching", "installing", "building"])
     const second = await begin("npm", ["start", "--silent", "--", "--version"], folder, { PATH, npm_config_registry: nowhere }).end
     assert.deepStrictEqual([second.code, second.stdout, second.stderr], [0, first.stdout, ""])
-    rmSync(folder, { recursive: true, force: true })
+    renameSync(own, store)
+    await rm(folder, { recursive: true, force: true })
   })
 })
 
@@ -252,20 +262,22 @@ describe("once set up", () => {
     assert.strictEqual(readFileSync(join(prefix, "bin", "nimlet"), "utf8"), "someone else's")
   })
 
-  it("adds little to a run: at most 0.3 s over the bundle by itself", async () => {
-    const took = async (run: () => Promise<Run>): Promise<number> => {
-      const times: Array<number> = []
-      for (let round = 0; round < 5; round++) {
-        const from = performance.now()
-        await run()
-        times.push(performance.now() - from)
-      }
-      return times.sort((a, b) => a - b)[0]!
-    }
+  it("adds at most 0.3 s to the bundle by itself, or what starting Node four times takes where that is slow", async () => {
     const node = join(folder, `.tools/toolchain/node_modules/node-linux-${process.arch}/bin/node`)
-    const bare = await took(() => begin(node, ["apps/cli/dist/nimlet.mjs"], folder).end)
-    const through = await took(() => start(folder, []).end)
-    assert.isBelow(through - bare, 300)
+    const runs = {
+      node: () => begin(process.execPath, ["-e", "0"], folder),
+      bundle: () => begin(node, ["apps/cli/dist/nimlet.mjs"], folder),
+      bootstrap: () => start(folder, [])
+    }
+    const best = { node: Infinity, bundle: Infinity, bootstrap: Infinity }
+    for (let round = 0; round < 8; round++) {
+      for (const name of ["node", "bundle", "bootstrap"] as const) {
+        const from = performance.now()
+        await runs[name]().end
+        best[name] = Math.min(best[name], performance.now() - from)
+      }
+    }
+    assert.isBelow(best.bootstrap - best.bundle, Math.max(300, 4 * best.node))
   })
 })
 

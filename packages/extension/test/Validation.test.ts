@@ -34,7 +34,7 @@ describe("decodeManifest", () => {
 
   it("trims the name, ignores unknown keys, and takes null as no limit (E-019, E-027)", () => {
     const manifest = decodeManifest(JSON.stringify({ ...good, name: " notes ", response_timeout_seconds: null, extra: 1 }))
-    assert.deepStrictEqual(manifest, Result.succeed({ ...good, name: "notes", response_timeout_seconds: null }))
+    assert.deepStrictEqual(Result.getOrThrow(manifest), { name: "notes", command: ["./extension.py"], response_timeout_seconds: null })
   })
 })
 

@@ -79,7 +79,7 @@ export const processes = hooked(Extensions.layer)
 /** A peer that registers, remembers what it hears, and reacts as told. */
 export const peer = (
   register: Json,
-  react: (message: Json, peer: Memory.Peer) => Effect.Effect<unknown> = () => Effect.void
+  react: (message: Json, peer: Memory.Peer) => Effect.Effect<unknown, unknown> = () => Effect.void
 ) => {
   const heard: Array<Json> = []
   const arrived = Effect.runSync(Queue.unbounded<Json>())

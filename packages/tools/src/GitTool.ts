@@ -99,7 +99,7 @@ export const gitTool = (options: GitOptions = {}): Tool<Operations> => ({
   inputSchema: {
     type: "object",
     properties: {
-      operation: { enum: ["status", "log", "show", "diff", "blame"] },
+      operation: { type: "string", enum: ["status", "log", "show", "diff", "blame"] },
       path: { type: "string" },
       commit: { type: "string", description: "commit or range" },
       limit: { type: "integer", minimum: 1 }

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
-import { Operations, readTool, writeTool } from "../src/index.ts"
+import { Effect, PlatformError } from "effect"
+import { editTool, Operations, readTool, writeTool } from "../src/index.ts"
 import { call, inWorkspace, makeFolder } from "./Rig.ts"
 
 const located = (path: string) => Effect.flatMap(Operations, ({ files }) => files.locate(path))
@@ -50,5 +50,41 @@ describe("Operations on this machine: paths", () => {
   it.effect("a sibling whose name begins like the workspace's is outside", () =>
     inWorkspace((w) => Effect.gen(function*() {
       assert.include(yield* refusal(`${w.root}-2/x`), "outside")
+    })))
+})
+
+describe("Operations on this machine: opened files", () => {
+  it.effect("a folder that became a link after its path was checked gives and takes no byte", () =>
+    inWorkspace((w) => Effect.gen(function*() {
+      const other = yield* makeFolder
+      yield* other.put("secret", "s")
+      yield* w.link(other.root, "out")
+      assert.deepStrictEqual(yield* located("out/secret"), { real: w.at("out/secret"), shown: "out/secret", exists: true })
+      assert.include((yield* call(readTool, { path: "out/secret" })).text, "outside the workspace")
+      assert.include((yield* call(writeTool, { path: "out/new", content: "x" })).text, "outside the workspace")
+      assert.deepStrictEqual(yield* other.names("."), ["secret"])
+      // The check of the path is blind to links, as if the link came a moment later.
+    }), {}, (fs) => ({ lstat: fs.stat })))
+
+  it.effect("a write that fails leaves the old file and nothing else", () =>
+    inWorkspace((w) => Effect.gen(function*() {
+      yield* w.put("f", "old")
+      const result = yield* call(editTool, { path: "f", old_text: "old", new_text: "new" })
+      assert.match(result.text, /^EDIT_FAILED: f: permission denied/)
+      assert.strictEqual(yield* w.text("f"), "old")
+      assert.deepStrictEqual(yield* w.names("."), ["f"])
+    }), {}, () => ({
+      rename: () => Effect.fail(PlatformError.systemError({ _tag: "PermissionDenied", module: "FileSystem", method: "rename" }))
+    })))
+
+  it.effect("a write-protected file is not replaced behind its back", () =>
+    inWorkspace((w) => Effect.gen(function*() {
+      yield* w.put("f", "old")
+      assert.include((yield* call(writeTool, { path: "f", content: "new", overwrite: true })).text, "permission denied")
+      assert.strictEqual(yield* w.text("f"), "old")
+    }), {}, (fs) => ({
+      access: (path, options) => options?.writable === true
+        ? Effect.fail(PlatformError.systemError({ _tag: "PermissionDenied", module: "FileSystem", method: "access" }))
+        : fs.access(path, options)
     })))
 })

@@ -15,7 +15,7 @@ describe("Output", () => {
       const head = decode(headBytes(encode(text), max))
       assert.isTrue(text.startsWith(head))
       assert.isAtMost(bytesOf(head), max)
-      const next = [...text.slice(head.length)][0]
+      const [next] = text.slice(head.length)
       if (next !== undefined) assert.isAbove(bytesOf(head + next), max)
     }))
 
@@ -25,7 +25,7 @@ describe("Output", () => {
       const tail = decode(tailBytes(encode(text), max))
       assert.isTrue(text.endsWith(tail))
       assert.isAtMost(bytesOf(tail), max)
-      const previous = [...text.slice(0, text.length - tail.length)].at(-1)
+      const previous = Array.from(text.slice(0, text.length - tail.length)).at(-1)
       if (previous !== undefined) assert.isAbove(bytesOf(previous + tail), max)
     }))
 

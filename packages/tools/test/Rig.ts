@@ -44,11 +44,14 @@ export type Folder = Effect.Success<typeof makeFolder>
 /** Runs `body` in a workspace of its own, which is gone afterwards. */
 export const inWorkspace = <A, E, R>(
   body: (folder: Folder) => Effect.Effect<A, E, R>,
-  options: Omit<LocalOptions, "workspace"> = {}
+  options: Omit<LocalOptions, "workspace"> = {},
+  /** Changes to the file system the Operations see, for a single failure or a race. */
+  broken: (fs: FileSystem.FileSystem) => Partial<FileSystem.FileSystem> = () => ({})
 ) =>
   Effect.gen(function*() {
     const folder = yield* makeFolder
-    return yield* body(folder).pipe(Effect.provide(layerLocal({ workspace: folder.root, ...options })))
+    const seen = Layer.succeed(FileSystem.FileSystem, { ...folder.fs, ...broken(folder.fs) })
+    return yield* body(folder).pipe(Effect.provide(layerLocal({ workspace: folder.root, ...options }).pipe(Layer.provide(seen))))
   }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
 
 /** Operations whose every process is `run`, whose files never answer, and which can keep nothing. */

@@ -1,0 +1,406 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import { type Frame, FrameTap, niminal } from "../src/index.ts"
+import { answering, type Json, memory, peer, startAll } from "./kit.ts"
+import { settle } from "./settle.ts"
+
+const tool = (name: string, more: Json = {}) => ({ name, description: `${name}.`, input_schema: { type: "object" }, ...more })
+
+describe("starting", () => {
+  it.effect("sends initialize once, takes register, and reports what runs (E-051 to E-060)", () => {
+    const a = peer({ tools: [tool("save")] })
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: {} }, start: { entries: (key) => [`of ${key}`] } })
+      assert.deepStrictEqual(yield* host.start, { started: ["a"], warnings: [] })
+      yield* settle
+      assert.deepStrictEqual(a.heard, [{
+        type: "initialize",
+        version: 1,
+        workspace: host.folder,
+        session_id: "s1",
+        trusted: true,
+        mode: "print",
+        ui: false,
+        entries: ["of a"]
+      }])
+    }).pipe(Effect.provide(memory({ a: a.script })))
+  })
+
+  it.effect("starts in parallel and commits in startup order, whatever the speed (E-052)", () => {
+    const slow = peer({ tools: [tool("t", { description: "slow" })] })
+    const fast = peer({ tools: [tool("t", { description: "fast" })] })
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: {}, b: {}, c: {} } })
+      const starting = yield* Effect.forkChild(host.start)
+      yield* fast.next
+      yield* settle
+      assert.deepStrictEqual((yield* host.extensions.tools).map((each) => each.description), ["fast"])
+      assert.isUndefined(starting.pollUnsafe())
+      yield* TestClock.adjust("1 second")
+      const report = yield* Fiber.join(starting)
+      assert.deepStrictEqual(report.started, ["a", "b", "c"])
+      assert.deepStrictEqual((yield* host.extensions.tools).map((each) => each.extension), ["c"])
+    }).pipe(Effect.provide(memory({
+      a: (self, launch) => Effect.andThen(Effect.sleep("1 second"), slow.script(self, launch)),
+      b: fast.script,
+      c: (self, launch) => Effect.andThen(Effect.sleep("500 millis"), slow.script(self, launch))
+    })))
+  })
+
+  it.effect("gives up on a mute extension after its own limit, and after 30 s where it has none (E-067, E-029)", () => {
+    const mute = peer({})
+    return Effect.gen(function*() {
+      const host = yield* startAll({
+        manifests: { a: { response_timeout_seconds: 2 }, b: { response_timeout_seconds: null }, c: { command: ["ok"] } }
+      })
+      const starting = yield* Effect.forkChild(host.start)
+      yield* mute.next
+      yield* settle
+      yield* TestClock.adjust("29999 millis")
+      yield* settle
+      assert.isUndefined(starting.pollUnsafe())
+      yield* TestClock.adjust("1 millis")
+      assert.deepStrictEqual(yield* Fiber.join(starting), {
+        started: ["c"],
+        warnings: ["a", "b"].map((name) => `extension '${name}' failed to start: extension response timed out`)
+      })
+      yield* TestClock.adjust("3 seconds")
+    }).pipe(Effect.provide(memory({ a: () => Effect.never, b: () => Effect.never, ok: mute.script })))
+  })
+
+  it.effect("an invalid register or an exit before it is a failed start: one warning, stopped, never restarted (E-085 to E-087)", () => {
+    const lives: Array<string> = []
+    const ended: Array<string> = []
+    const wrong = (line: Json): Parameters<typeof memory>[0][string] => (self, { extension }) =>
+      Effect.gen(function*() {
+        lives.push(extension)
+        yield* Effect.addFinalizer(() => Effect.sync(() => ended.push(extension)))
+        yield* self.send(line)
+        yield* Effect.never
+      })
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: {}, b: {}, c: {}, d: {} } })
+      const starting = yield* Effect.forkChild(host.start)
+      const report = yield* Fiber.join(starting)
+      assert.deepStrictEqual(report.started, [])
+      assert.deepStrictEqual([...report.warnings].sort(), [
+        "extension 'a' failed to start: register commands must be an array",
+        "extension 'b' failed to start: expected register response",
+        "extension 'c' failed to start: it exited with code 0 before it registered",
+        "extension 'd' failed to start: cannot find d"
+      ])
+      yield* TestClock.adjust("1 minute")
+      yield* settle
+      assert.deepStrictEqual(lives.sort(), ["a", "b"])
+      assert.deepStrictEqual(ended.sort(), ["a", "b"])
+      assert.deepStrictEqual(host.diagnostics, [])
+    }).pipe(Effect.provide(memory({
+      a: wrong({ type: "register" }),
+      b: wrong({ type: "update" }),
+      c: () => Effect.void
+    })))
+  })
+
+  it.effect("skips text before register with a warning, and text after it with no second one (E-042)", () =>
+    Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: {} } })
+      const report = yield* host.start
+      assert.deepStrictEqual(report.started, ["a"])
+      assert.strictEqual(report.warnings.length, 1)
+      assert.match(report.warnings[0]!, /^extension 'a' wrote a line that is not a JSON object: starting up\.\.\. \(/)
+      const reply = yield* host.extensions.callTool("t", {})
+      assert.deepStrictEqual(reply.content, [{ type: "text", text: "fine" }])
+      assert.deepStrictEqual(host.diagnostics, [])
+    }).pipe(Effect.provide(memory({
+      a: (self) =>
+        Effect.gen(function*() {
+          yield* self.send("starting up...")
+          yield* self.send({ type: "register", commands: [], tools: [tool("t")] })
+          yield* self.receive
+          const { id } = yield* self.receive
+          yield* self.send("[debug] x")
+          yield* self.send("[1]")
+          yield* self.send({ type: "response", id, content: "fine" })
+          yield* self.receive
+        })
+    }))))
+
+  it.effect("nothing found starts nothing", () =>
+    Effect.gen(function*() {
+      const host = yield* startAll({ manifests: {} })
+      assert.deepStrictEqual(yield* host.start, { started: [], warnings: [] })
+      assert.deepStrictEqual(yield* host.extensions.tools, [])
+      assert.deepStrictEqual(host.extensions.subscribers("tool_call"), [])
+      assert.strictEqual((yield* Effect.flip(host.extensions.callTool("x", {}))).reason, "unknown")
+    }).pipe(Effect.provide(memory({}))))
+})
+
+describe("offers", () => {
+  it.effect("leaves out tools with a built-in name and warns; later tool and earlier command win (E-015, E-079)", () => {
+    const a = peer({ tools: [tool("Read"), tool("t")], commands: [{ name: "Note", description: "a" }] })
+    const b = peer({ tools: [tool("t"), tool("r", { capabilities: ["read"] })], commands: [{ name: "note", description: "b" }] })
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: {}, b: {} } })
+      const report = yield* host.start
+      assert.deepStrictEqual(report.warnings, ["extension tool 'Read' collides with a built-in tool"])
+      const tools = yield* host.extensions.tools
+      assert.deepStrictEqual(tools.map(({ extension, name, unasked }) => [name, extension, unasked]), [
+        ["t", "b", false],
+        ["r", "b", false]
+      ])
+      assert.deepStrictEqual(yield* host.extensions.commands, [{ name: "Note", description: "a", extension: "a" }])
+    }).pipe(Effect.provide(memory({ a: a.script, b: b.script })))
+  })
+
+  it.effect("a read-only tool runs unasked where its family says so", () => {
+    const a = peer({ tools: [tool("r", { capabilities: ["read", "user"] }), tool("w", { capabilities: ["read", "write"] })] })
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: {} }, family: niminal })
+      yield* host.start
+      assert.deepStrictEqual((yield* host.extensions.tools).map(({ name, unasked }) => [name, unasked]), [["r", true], ["w", false]])
+    }).pipe(Effect.provide(memory({ a: a.script })))
+  })
+})
+
+describe("requests", () => {
+  it.effect("a tool call carries name and arguments; content is a text or parts (E-088 to E-096, X-024)", () => {
+    const replies: ReadonlyArray<Json> = [
+      { content: "text", is_error: true },
+      { content: [{ type: "text", text: "a" }, { type: "sound" }, { type: "image", mimeType: "image/png", data: "" }] },
+      {}
+    ]
+    const a = peer({ tools: [tool("save")] }, answering((message) => replies[Number(message.id) - 1] ?? {}))
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: {} } })
+      yield* host.start
+      assert.deepStrictEqual(yield* host.extensions.callTool("save", { text: "x" }), {
+        content: [{ type: "text", text: "text" }],
+        isError: true
+      })
+      const parts = yield* host.extensions.callTool("save", {})
+      assert.deepStrictEqual(parts.content.map((part) => part.type), ["text", "image"])
+      assert.deepStrictEqual(yield* host.extensions.callTool("save", {}), { content: [{ type: "text", text: "" }], isError: false })
+      assert.deepStrictEqual(a.heard[1], { type: "tool", id: "1", name: "save", arguments: { text: "x" } })
+      assert.deepStrictEqual(a.heard[2], { type: "tool", id: "2", name: "save", arguments: {} })
+    }).pipe(Effect.provide(memory({ a: a.script })))
+  })
+
+  it.effect("a command goes out under its registered name, whatever the case typed (E-075, E-097 to E-104)", () => {
+    const a = peer({ commands: [{ name: "Note" }] }, answering({ message: "Noted.", prompt: "go", content: 1 }))
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: {} } })
+      yield* host.start
+      assert.deepStrictEqual(yield* host.extensions.runCommand("nOTE", "the bug"), { message: "Noted.", prompt: "go" })
+      assert.deepStrictEqual(a.heard[1], { type: "command", id: "1", name: "Note", arguments: "the bug" })
+    }).pipe(Effect.provide(memory({ a: a.script })))
+  })
+
+  it.effect("replies may come in any order; wrong and late ones change nothing (E-046 to E-048, G-05)", () => {
+    const a = peer({ tools: [tool("t")] }, (message, self) =>
+      message.id !== "2" ? Effect.void : Effect.gen(function*() {
+        yield* self.send({ type: "response", id: "nope", entry: "wrong" })
+        yield* self.send({ type: "response", id: 1, entry: "wrong" })
+        yield* self.send({ type: "response", id: "2", content: "two" })
+        yield* self.send({ type: "response", id: "2", content: "again", entry: "wrong" })
+        yield* self.send({ type: "response", id: "1", content: "one", entry: null })
+      }))
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: {} } })
+      yield* host.start
+      const one = yield* Effect.forkChild(host.extensions.callTool("t", {}))
+      yield* settle
+      const two = yield* host.extensions.callTool("t", {})
+      assert.deepStrictEqual([yield* Fiber.join(one), two].map(({ content }) => content), [
+        [{ type: "text", text: "one" }],
+        [{ type: "text", text: "two" }]
+      ])
+      yield* settle
+      assert.deepStrictEqual(host.entries, [{ extension: "a", data: null }])
+    }).pipe(Effect.provide(memory({ a: a.script })))
+  })
+
+  it.effect("times out with its sentence, sends cancel, and ignores the late reply (E-111, E-276)", () => {
+    const a = peer({ tools: [tool("t")] }, (message, self) =>
+      message.type === "cancel" ? self.send({ type: "response", id: message.id, entry: "late" }) : Effect.void)
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: { response_timeout_seconds: 5 } } })
+      yield* host.start
+      const call = yield* Effect.forkChild(Effect.flip(host.extensions.callTool("t", {})))
+      yield* settle
+      yield* TestClock.adjust("4999 millis")
+      yield* settle
+      assert.isUndefined(call.pollUnsafe())
+      yield* TestClock.adjust("1 millis")
+      assert.strictEqual((yield* Fiber.join(call)).message, "extension response timed out")
+      yield* settle
+      assert.deepStrictEqual(a.heard.at(-1), { type: "cancel", id: "1" })
+      assert.deepStrictEqual(host.entries, [])
+    }).pipe(Effect.provide(memory({ a: a.script })))
+  })
+
+  it.effect("interrupting sends cancel for a tool, a command and an event (E-111 to E-113)", () => {
+    const a = peer({ tools: [tool("t")], commands: [{ name: "c" }], events: ["tool_call", "turn_start"] })
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: { response_timeout_seconds: null } } })
+      yield* host.start
+      const fibers = [
+        yield* Effect.forkChild(Effect.asVoid(host.extensions.callTool("t", {}))),
+        yield* Effect.forkChild(Effect.asVoid(host.extensions.runCommand("c", ""))),
+        yield* Effect.forkChild(Effect.asVoid(host.hooks.run("tool_call", { tool: "x", arguments: {} }))),
+        yield* Effect.forkChild(Effect.asVoid(host.hooks.run("turn_start", { session_id: "s", workspace: "/" })))
+      ]
+      yield* settle
+      for (const fiber of fibers) yield* Fiber.interrupt(fiber)
+      yield* settle
+      const cancels = a.heard.filter((message) => message.type === "cancel").map((message) => message.id)
+      assert.deepStrictEqual(cancels, ["1", "2", "3", "4"])
+    }).pipe(Effect.provide(memory({ a: a.script })))
+  })
+
+  it.effect("a tool_update starts the budget afresh and reaches the caller", () => {
+    const a = peer({ tools: [tool("t")] }, (message, self) =>
+      message.type === "tool"
+        ? Effect.forkDetach(Effect.gen(function*() {
+          for (let n = 1; n <= 3; n++) {
+            yield* Effect.sleep("4 seconds")
+            yield* self.send({ type: "tool_update", id: message.id, content: `step ${n}` })
+          }
+          yield* Effect.sleep("4 seconds")
+          yield* self.send({ type: "response", id: message.id, content: "done" })
+        }))
+        : Effect.void)
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: { response_timeout_seconds: 5 } } })
+      yield* host.start
+      const steps: Array<string> = []
+      const call = yield* Effect.forkChild(host.extensions.callTool("t", {}, (text) => Effect.sync(() => void steps.push(text))))
+      for (let n = 0; n < 4; n++) {
+        yield* settle
+        yield* TestClock.adjust("4 seconds")
+      }
+      assert.deepStrictEqual((yield* Fiber.join(call)).content, [{ type: "text", text: "done" }])
+      assert.deepStrictEqual(steps, ["step 1", "step 2", "step 3"])
+    }).pipe(Effect.provide(memory({ a: a.script })))
+  })
+
+  it.effect("a request over max_line_bytes is not sent", () => {
+    const a = peer({ tools: [tool("t")] }, answering({ content: "ok" }))
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: { max_line_bytes: 400 } } })
+      yield* host.start
+      assert.strictEqual((yield* Effect.flip(host.extensions.callTool("t", { x: "é".repeat(200) }))).reason, "too_large")
+      assert.isFalse((yield* host.extensions.callTool("t", {})).isError)
+    }).pipe(Effect.provide(memory({ a: a.script })))
+  })
+
+  it.effect("the frame tap sees every line both ways", () => {
+    const a = peer({ tools: [tool("t")] }, answering({ content: "ok" }))
+    const frames: Array<Frame> = []
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: {} } })
+      yield* host.start.pipe(Effect.provideService(FrameTap, (frame) => Effect.sync(() => void frames.push(frame))))
+      yield* host.extensions.callTool("t", {})
+      yield* host.extensions.stop
+      const seen = frames.map(({ direction, line }) => `${direction} ${JSON.parse(line).type}`)
+      assert.deepStrictEqual(seen.sort(), ["in register", "in response", "out initialize", "out shutdown", "out tool"])
+    }).pipe(Effect.provide(memory({ a: a.script })))
+  })
+})
+
+describe("crash", () => {
+  it.effect("fails what is pending at once, tells it once, and starts afresh with new ids (E-277)", () => {
+    const a = peer({ tools: [tool("t")] }, (message, self) =>
+      message.type !== "tool" ? Effect.void : a.heard.length === 2 ? Effect.fail("boom") : answering({ content: "ok" })(message, self))
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: { response_timeout_seconds: null } } })
+      yield* host.start
+      const failed = yield* Effect.flip(host.extensions.callTool("t", {}))
+      assert.strictEqual(failed.message, "extension 'a' exited before responding")
+      yield* settle
+      assert.deepStrictEqual(host.diagnostics.map(({ message }) => message), ["extension 'a' exited with code 1; restarting it"])
+      const next = yield* Effect.forkChild(host.extensions.callTool("t", {}))
+      yield* settle
+      yield* TestClock.adjust("250 millis")
+      assert.isFalse((yield* Fiber.join(next)).isError)
+      assert.deepStrictEqual(a.heard.map(({ id, type }) => [type, id]), [
+        ["initialize", undefined],
+        ["tool", "1"],
+        ["initialize", undefined],
+        ["tool", "1"]
+      ])
+    }).pipe(Effect.provide(memory({ a: a.script })))
+  })
+
+  it.effect("waits at most 2 s for one that restarts slowly, and quarantine takes its tools away", () => {
+    const a = peer({ tools: [tool("t")], events: ["tool_call"] }, (message) =>
+      message.type === "event" ? Effect.fail("boom") : Effect.void)
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: { restart: true } } })
+      yield* host.start
+      for (let n = 0; n < 4; n++) {
+        const call = yield* Effect.forkChild(host.hooks.run("tool_call", { tool: "x", arguments: {} }))
+        yield* settle
+        yield* TestClock.adjust("2 seconds")
+        assert.strictEqual((yield* Fiber.join(call))._tag, "Continue")
+      }
+      yield* settle
+      assert.deepStrictEqual(yield* host.extensions.tools, [])
+      assert.deepStrictEqual(host.diagnostics.map(({ message }) => message), [
+        "extension 'a' exited with code 1; restarting it",
+        "extension 'a' exited with code 1 too often and stays off until it is restarted by hand"
+      ])
+    }).pipe(Effect.provide(memory({ a: a.script })))
+  })
+
+  it.effect("`restart: false` means never again", () => {
+    const a = peer({ tools: [tool("t")] }, () => Effect.fail("boom"))
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: { restart: false } } })
+      yield* host.start
+      yield* settle
+      yield* TestClock.adjust("1 minute")
+      yield* settle
+      assert.deepStrictEqual(a.types(), ["initialize"])
+      assert.deepStrictEqual(yield* host.extensions.tools, [])
+    }).pipe(Effect.provide(memory({ a: a.script })))
+  })
+})
+
+describe("stopping", () => {
+  it.effect("says shutdown, closes the input, and waits at most 2 s, for all at once (E-114, G-11)", () => {
+    const polite = peer({})
+    const ended: Array<string> = []
+    const deaf = (name: string): Parameters<typeof memory>[0][string] => (self) =>
+      Effect.gen(function*() {
+        yield* Effect.addFinalizer(() => Effect.sync(() => ended.push(name)))
+        yield* self.send({ type: "register", commands: [] })
+        yield* Effect.never
+      })
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: {}, b: {}, c: {} } })
+      yield* host.start
+      const stopping = yield* Effect.forkChild(host.extensions.stop)
+      yield* settle
+      assert.deepStrictEqual(polite.types(), ["initialize", "shutdown"])
+      yield* TestClock.adjust("1999 millis")
+      yield* settle
+      assert.isUndefined(stopping.pollUnsafe())
+      yield* TestClock.adjust("1 millis")
+      yield* Fiber.join(stopping)
+      assert.deepStrictEqual(ended.sort(), ["b", "c"])
+      assert.deepStrictEqual(host.diagnostics, [])
+    }).pipe(Effect.provide(memory({ a: polite.script, b: deaf("b"), c: deaf("c") })))
+  })
+
+  it.effect("starting again replaces every extension with a fresh initialize (E-061 to E-065)", () => {
+    const a = peer({})
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: {} } })
+      yield* host.start
+      yield* host.start
+      yield* settle
+      assert.deepStrictEqual(a.types(), ["initialize", "shutdown", "initialize"])
+    }).pipe(Effect.provide(memory({ a: a.script })))
+  })
+})

@@ -1,0 +1,140 @@
+import { describe, expect, it } from "vitest"
+import { startModelStub } from "../kit/ModelStub.ts"
+import { anthropic, chat, chatConfig, responses } from "../kit/Providers.ts"
+import { checkRecords } from "../kit/RecordOrder.ts"
+import { makeWorkspace, records } from "../kit/Workspace.ts"
+
+const png = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64")
+
+describe.each([anthropic, responses, chat])("$name", (provider) => {
+  const prepare = async (url: string) => {
+    const space = await makeWorkspace()
+    await space.file("~/.nimlet/config.json", chatConfig(url))
+    const nimlet = (...args: Array<string>) => space.nimlet(["--mode", "json", ...provider.args, ...args], { env: provider.env(url) })
+    return { space, nimlet }
+  }
+
+  it("carries thinking, parallel calls, their results and usage through two requests that a strict server takes", async () => {
+    await using stub = await startModelStub([
+      { thinking: "look at both", text: "I look.", tools: [{ name: "read", args: { path: "a.txt" } }, { name: "read", args: { path: "b.txt" } }], usage: { input: 50, output: 9, cacheRead: 30 } },
+      { text: "Both are there." }
+    ])
+    const { nimlet, space } = await prepare(stub.url)
+    await using _ = space
+    await space.file("a.txt", "alpha\n")
+    await space.file("b.txt", "beta\n")
+    const run = await nimlet("compare a.txt and b.txt")
+    expect(stub.requests.map((request) => request.problem)).toEqual([undefined, undefined])
+    expect(run.code).toBe(0)
+    const all = records(run.stdout)
+    expect(checkRecords(all)).toEqual([])
+    expect(all.filter((record) => record["type"] === "tool_result").map((record) => String(record["output"]).includes("alpha"))).toEqual([true, false])
+    expect(all.find((record) => record["type"] === "step_end")!["usage"]).toMatchObject({ output_tokens: 9, cache_read_tokens: 30 })
+    expect(JSON.stringify(stub.requests[1]!.body)).toContain("beta")
+  })
+
+  it("says the same when every byte comes alone", async () => {
+    await using stub = await startModelStub([{ split: "everyByte", text: "größer 😀", tools: [{ name: "ls", args: {} }] }, { split: 7, text: "done" }])
+    const { nimlet, space } = await prepare(stub.url)
+    await using _ = space
+    const run = await nimlet("go")
+    expect(run.code).toBe(0)
+    const all = records(run.stdout)
+    expect(all.filter((record) => record["type"] === "message").map((record) => record["content"])).toEqual(["go", "größer 😀", "done"])
+  })
+
+  it("tries again after 429 and 500, visibly, and shows only the whole answer as the message", async () => {
+    await using stub = await startModelStub([{ status: 429, retryAfter: 0, times: 1, text: "fine" }])
+    const { nimlet, space } = await prepare(stub.url)
+    await using _ = space
+    const run = await nimlet("go")
+    expect(run.code).toBe(0)
+    expect(records(run.stdout).filter((record) => record["type"] === "diagnostic")).toHaveLength(1)
+    expect(stub.requests).toHaveLength(2)
+  })
+
+  it("never runs a call of an answer that was cut off", async () => {
+    await using stub = await startModelStub([{ tools: [{ name: "write", args: { path: "cut.txt", content: "x" } }], cutAfter: 3, times: 5 }])
+    const { nimlet, space } = await prepare(stub.url)
+    await using _ = space
+    const run = await nimlet("go")
+    expect(run.code).toBe(1)
+    const all = records(run.stdout)
+    expect(checkRecords(all)).toEqual([])
+    expect(all.some((record) => record["type"] === "tool_call")).toBe(false)
+    expect(all.some((record) => record["type"] === "error")).toBe(true)
+  }, 60_000)
+
+  it("gives the model an error for arguments that are not JSON, and goes on", async () => {
+    await using stub = await startModelStub([{ tools: [{ name: "read", args: "{\"path\": \"a.t" }] }, { text: "sorry" }])
+    const { nimlet, space } = await prepare(stub.url)
+    await using _ = space
+    const run = await nimlet("go")
+    expect(stub.requests.map((request) => request.problem)).toEqual([undefined, undefined])
+    expect(run.code).toBe(0)
+    expect(records(run.stdout).find((record) => record["type"] === "tool_result")).toMatchObject({ is_error: true })
+  })
+
+  it("makes ids unique that the model gave twice or left empty", async () => {
+    await using stub = await startModelStub([
+      { tools: [{ name: "ls", args: {}, id: "same" }, { name: "ls", args: {}, id: "same" }] },
+      { tools: [{ name: "ls", args: {}, id: "same" }] },
+      { text: "done" }
+    ])
+    const { nimlet, space } = await prepare(stub.url)
+    await using _ = space
+    const run = await nimlet("go")
+    expect(stub.requests.map((request) => request.problem)).toEqual([undefined, undefined, undefined])
+    expect(run.code).toBe(0)
+    const ids = records(run.stdout).flatMap((record) => record["type"] === "tool_call" ? [record["tool_id"]] : [])
+    expect(new Set(ids).size).toBe(3)
+  })
+
+  it("shows the model an image that was read", async () => {
+    await using stub = await startModelStub([{ tools: [{ name: "read", args: { path: "dot.png" } }] }, { text: "a dot" }])
+    const { nimlet, space } = await prepare(stub.url)
+    await using _ = space
+    await space.file("dot.png", png)
+    const run = await nimlet("look")
+    expect(stub.requests.map((request) => request.problem)).toEqual([undefined, undefined])
+    expect(run.code).toBe(0)
+    if (provider !== chat) expect(JSON.stringify(stub.requests[1]!.body)).toContain(png.toString("base64"))
+  })
+
+  it("goes on with a stored session, thinking and calls included", async () => {
+    await using stub = await startModelStub([
+      { thinking: "hm", tools: [{ name: "ls", args: {} }] },
+      { text: "first answer" },
+      { text: "second answer" }
+    ])
+    const { nimlet, space } = await prepare(stub.url)
+    await using _ = space
+    await nimlet("one")
+    const run = await nimlet("--resume", "two")
+    expect(stub.requests.map((request) => request.problem)).toEqual([undefined, undefined, undefined])
+    expect(run.code).toBe(0)
+    expect(JSON.stringify(stub.requests[2]!.body)).toContain("first answer")
+  })
+})
+
+describe("keys", () => {
+  it("come from auth.json, are never shown, and are kept from commands", async () => {
+    await using space = await makeWorkspace()
+    await using stub = await startModelStub([{ tools: [{ name: "bash", args: { command: "env" } }] }, { text: "ok" }])
+    await space.file("~/.nimlet/auth.json", JSON.stringify({ anthropic: { type: "api_key", key: "from-file-key" } }))
+    const run = await space.nimlet(["--mode", "json", ...anthropic.args, "go"], {
+      env: { ANTHROPIC_BASE_URL: stub.url, OPENAI_API_KEY: "other-key" }
+    })
+    expect(run.code).toBe(0)
+    expect(stub.requests[0]!.headers["x-api-key"]).toBe("from-file-key")
+    expect(run.stdout + run.stderr).not.toMatch(/from-file-key|other-key/)
+    expect(run.stderr).toContain("chmod 600")
+  })
+
+  it("make their provider the default", async () => {
+    await using space = await makeWorkspace()
+    await using stub = await startModelStub([{ text: "hello there" }])
+    const run = await space.nimlet(["-p", "hi"], { env: { OPENAI_BASE_URL: stub.url, OPENAI_API_KEY: "k" } })
+    expect([run.code, run.stdout, run.stderr]).toEqual([0, "hello there\n", ""])
+  })
+})
