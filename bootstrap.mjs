@@ -96,9 +96,9 @@ let ending
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   process.on(signal, () => {
     ending = signal
-    // A terminal sends Ctrl-C to every process in its foreground; sent on, it would count twice.
+    // A terminal tells every process in its foreground of Ctrl-C and of its own end; sent on, it would count twice.
     const terminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY
-    if (!(signal === "SIGINT" && terminal)) child?.kill(signal)
+    if (signal === "SIGTERM" || !terminal) child?.kill(signal)
   })
 }
 const codeOf = (signal) => 128 + os.constants.signals[signal]

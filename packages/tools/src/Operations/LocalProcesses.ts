@@ -83,7 +83,7 @@ export const makeLocalProcesses = Effect.fnUntraced(function*(
     let seen = 0
     const read = (name: "stdout" | "stderr") =>
       Stream.runForEach(handle[name], (chunk) => {
-        
+        if (ended) return Effect.void
         seen++
         busy++
         return request.onOutput(name, chunk).pipe(Effect.ensuring(Effect.sync(() => { busy-- })))
