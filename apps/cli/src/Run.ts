@@ -7,7 +7,7 @@ import { Agent, EventSink, loadSettings, reservedToolNames, type RunResult, type
 import { Diagnostics, EntrySink, Extensions, Frontend, Hooks, rootsOf } from "@nimlet/extension"
 import { type ModelError, Models } from "@nimlet/provider"
 import { type Session, type SessionNotFound, Sessions, type SessionUnreadable } from "@nimlet/session"
-import { builtins, type FileFailed, layerLocal, Operations, type Tool } from "@nimlet/tools"
+import { builtins, type FileFailed, layerLocal, localTools } from "@nimlet/tools"
 import { type Invocation, UsageError } from "./Argv.ts"
 import type { Host } from "./Host.ts"
 import { chooseModel, type ChosenModel, keyVariables, type NoModel } from "./Model.ts"
@@ -39,19 +39,15 @@ const sessionFolder = (settings: Settings, host: Host, path: Path.Path): string 
 }
 
 /** The built-in tools over this machine; their commands do not see providers' keys. */
-const localTools = Effect.fnUntraced(function*(host: Host, settings: Settings) {
-  const operations = yield* Operations
+const builtinTools = (host: Host, settings: Settings) => {
   const limit = settings.tools?.bash?.max_output_bytes
   const shell = host.environment["NIMLET_SHELL"] ?? host.environment["SHELL"]
-  return builtins({
+  return localTools(builtins({
     env: without(host.environment, keyVariables(settings)),
     ...(shell === undefined || shell === "" ? {} : { shell }),
     ...(limit === undefined ? {} : { maxOutputBytes: limit })
-  }).map((tool): Tool => ({
-    ...tool,
-    run: (args, context) => tool.run(args, context).pipe(Effect.provideService(Operations, operations))
   }))
-})
+}
 
 const hasProjectExtensions = Effect.fnUntraced(function*(host: Host, workspace: string) {
   const fs = yield* FileSystem.FileSystem
@@ -130,7 +126,7 @@ export const run = Effect.fnUntraced(function*(
 
   const result = yield* Ref.make(failedRun)
   const conversation = Effect.gen(function*() {
-    const tools = yield* localTools(host, settings)
+    const tools = yield* builtinTools(host, settings)
     yield* startExtensions(invocation, host, mode, settings, session, model, workspace)
     const agent = Agent.layer({
       session,

@@ -39,7 +39,12 @@ const parallelCalls = 8
 /** How long the run waits for extensions to have seen its end. */
 const farewell = "10 seconds"
 
-const interruptedText = "Interrupted before tool execution."
+/** What the model reads of calls that an interrupt caught: running, not yet begun, or cut off with an earlier process. */
+const interrupted = {
+  running: "Interrupted while the tool ran. What it had done until then stands: look at the current state before trying again.",
+  waiting: "Interrupted before tool execution.",
+  lost: "Interrupted before a result was saved. The outcome is unknown: look at the current state before trying again."
+}
 
 /** Runs `content` as the user's next words. Interrupting it is the user's interrupt. */
 export type Loop = (
@@ -106,9 +111,9 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
 
     /** Results for calls that will not run any more; those that were announced get their record too. */
     const abandon = Effect.fnUntraced(function*(announced: Ref.Ref<ReadonlyArray<ToolCall>>) {
-      const result = errorResult(interruptedText)
+      const result = errorResult(interrupted.running)
       for (const call of yield* Ref.get(announced)) yield* settleCall({ call, result, duration_ms: 0 })
-      yield* repair(interruptedText)
+      yield* repair(interrupted.waiting)
     })
 
     const repair = Effect.fnUntraced(function*(output: string) {
@@ -223,7 +228,7 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
       return yield* Effect.uninterruptibleMask((restore) =>
         Effect.gen(function*() {
           const opened = yield* Effect.result(
-            repair("Interrupted before a result was saved. The outcome is unknown: look at the current state before trying again.").pipe(
+            repair(interrupted.lost).pipe(
               Effect.andThen(session.append({ type: "user", role: "user", content }))
             )
           )
@@ -234,9 +239,9 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
               ? Effect.as(publish({ type: "error", ...place, step: -1, message: opened.failure.message }), { success: false, text: "" })
               : Effect.andThen(hooks.run("turn_start", about), runSteps(place))
           ))
-          const interrupted = Exit.hasInterrupts(exit)
-          if (interrupted) yield* publish({ type: "error", ...place, step: -1, message: "Interrupted" })
-          yield* hooks.run("turn_end", interrupted ? { ...about, interrupted } : about).pipe(Effect.timeoutOption(farewell))
+          const stopped = Exit.hasInterrupts(exit)
+          if (stopped) yield* publish({ type: "error", ...place, step: -1, message: "Interrupted" })
+          yield* hooks.run("turn_end", stopped ? { ...about, interrupted: stopped } : about).pipe(Effect.timeoutOption(farewell))
           yield* Effect.ignore(session.sync)
           yield* publish({ type: "run_end", ...place, model })
           return yield* exit

@@ -1,7 +1,7 @@
 /** Supervisor events → the few sentences a person should read. */
 import { Cause, Effect, PubSub } from "effect"
 import type { SupervisorEvent } from "@nimlet/actor"
-import { ExtensionCrashed } from "./ExtensionError.ts"
+import { ExtensionCrashed, StartFailed } from "./ExtensionError.ts"
 
 /** A run of crashes is told once, until the extension has been well for this long. */
 const quietMillis = 60_000
@@ -11,31 +11,23 @@ const howOf = (cause: Cause.Cause<unknown>): string => {
   return error instanceof ExtensionCrashed ? error.reason : `failed: ${Cause.pretty(cause)}`
 }
 
+/** A failed start is told by whoever started it. */
+const isStartFailure = (cause: Cause.Cause<unknown>) => Cause.squash(cause) instanceof StartFailed
+
 /** What to say about an event, given what was said before; one reporter serves one session. */
 export const crashReporter = () => {
-  const lastCrash = new Map<string, { readonly at: number; readonly how: string }>()
-  const toldAt = new Map<string, number>()
+  const last = new Map<string, { readonly at: number; readonly how: string }>()
   return (event: SupervisorEvent): string | undefined => {
-    const last = lastCrash.get(event.child)
-    switch (event._tag) {
-      case "Crashed":
-        lastCrash.set(event.child, { at: event.at, how: howOf(event.cause) })
-        return undefined
-      case "Restarting": {
-        const told = toldAt.get(event.child)
-        toldAt.set(event.child, event.at)
-        if (told !== undefined && event.at - told < quietMillis) return undefined
-        return `extension '${event.child}' ${last?.how ?? "ended"}; restarting it`
-      }
-      case "Quarantined":
-        return `extension '${event.child}' ${last?.how ?? "ended"} too often and stays off until it is restarted by hand`
-      case "Stopped":
-        return last !== undefined && event.exit._tag === "Failure" && Cause.squash(event.exit.cause) instanceof ExtensionCrashed
-          ? `extension '${event.child}' ${last.how} and is not restarted`
-          : undefined
-      default:
-        return undefined
+    const before = last.get(event.child)
+    if (event._tag === "Crashed") {
+      const how = howOf(event.cause)
+      last.set(event.child, { at: event.at, how })
+      const known = before !== undefined && event.at - before.at < quietMillis
+      return known || isStartFailure(event.cause) ? undefined : `extension '${event.child}' ${how} unexpectedly`
     }
+    return event._tag === "Quarantined"
+      ? `extension '${event.child}' ${before?.how ?? "ended"} too often and stays off until it is restarted by hand`
+      : undefined
   }
 }
 

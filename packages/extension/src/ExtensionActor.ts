@@ -40,7 +40,8 @@ export type ExtensionMail =
 export interface LifeOptions {
   readonly key: string
   readonly open: Effect.Effect<Transport, StartFailed, Scope.Scope>
-  readonly initialize: HostMessage
+  /** The first line of a life, made afresh for each. */
+  readonly initialize: () => HostMessage
   readonly registrationMillis: number
   readonly stopwatch: Stopwatch
   readonly onRegistered: (registration: Registration) => Effect.Effect<void>
@@ -96,7 +97,7 @@ export const extensionLife = (options: LifeOptions) => (self: Self<ExtensionMail
     yield* Effect.forkScoped(pump(transport, self))
     // Added after the pump and before any question: questions end first, and the peer is heard while it says goodbye.
     yield* Effect.addFinalizer(() => sayGoodbye(transport))
-    yield* send(options.initialize)
+    yield* send(options.initialize())
     const overdue = Effect.andThen(Effect.sleep(options.registrationMillis), self.tell({ _tag: "Overdue" }))
     const timer = yield* Effect.forkScoped(overdue)
 

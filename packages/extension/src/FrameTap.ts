@@ -12,7 +12,7 @@ export interface Frame {
   readonly at: number
 }
 
-/** Sees every frame, in order, before it is acted on. `undefined`, the default, costs nothing. */
+/** Sees every frame that crosses, in order; incoming ones before they are acted on. `undefined`, the default, costs nothing. */
 export const FrameTap = Context.Reference<((frame: Frame) => Effect.Effect<void>) | undefined>(
   "@nimlet/extension/FrameTap",
   { defaultValue: () => undefined }
@@ -26,7 +26,8 @@ export const tapped = Effect.fnUntraced(function*(transport: Transport, extensio
     Effect.flatMap(Clock.currentTimeMillis, (at) => tap({ extension, direction, line, at }))
   return {
     ...transport,
-    send: (line: string) => Effect.andThen(see("out", line), transport.send(line)),
+    send: (line: string) =>
+      Effect.tap(transport.send(line), (sent) => sent === "accepted" ? see("out", line) : Effect.void),
     inbound: Stream.tap(transport.inbound, (line) => Result.isSuccess(line) ? see("in", line.success) : Effect.void)
   }
 })

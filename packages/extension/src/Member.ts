@@ -38,7 +38,8 @@ export interface MemberOptions {
   readonly found: Found
   readonly supervisor: Supervisor.Supervisor
   readonly open: Effect.Effect<Transport, StartFailed, Scope.Scope>
-  readonly initialize: HostMessage
+  /** The first line of a life, made afresh for each. */
+  readonly initialize: () => HostMessage
   readonly warn: (message: string) => Effect.Effect<void>
   /** Called when a start, the first or a later one, has brought a registration. */
   readonly onRegistered: (registration: Registration) => Effect.Effect<void>

@@ -1,5 +1,5 @@
 /** The implementation of `Extensions`: one supervisor a session, members in startup order. */
-import { Effect, Exit, FileSystem, Path, Schema, Scope, Semaphore } from "effect"
+import { Context, Effect, Exit, FileSystem, Path, Schema, Scope, Semaphore } from "effect"
 import { Supervisor } from "@nimlet/actor"
 import { CommandReplyFields, type HookName, HookEvents, type JsonObject, ToolContent } from "@nimlet/protocol"
 import { reportCrashes } from "./CrashReport.ts"
@@ -37,7 +37,9 @@ interface Session {
 
 /** Makes the service; what runs is stopped with the scope. */
 export const makeExtensions = Effect.gen(function*() {
-  const services = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
+  const services = Context.pick(FileSystem.FileSystem, Path.Path)(
+    yield* Effect.context<FileSystem.FileSystem | Path.Path>()
+  )
   const launcher = yield* Launcher
   const scope = yield* Effect.scope
   const turn = yield* Semaphore.make(1)
@@ -104,14 +106,15 @@ export const makeExtensions = Effect.gen(function*() {
         found: each,
         supervisor,
         open: launch(each, options),
-        initialize: initializeWith({
-          workspace: options.workspace,
-          session_id: options.sessionId,
-          trusted: options.trusted,
-          mode: options.mode,
-          ui: interactive,
-          entries: options.entries?.(each.key) ?? []
-        }),
+        initialize: () =>
+          initializeWith({
+            workspace: options.workspace,
+            session_id: options.sessionId,
+            trusted: options.trusted,
+            mode: options.mode,
+            ui: interactive,
+            entries: options.entries?.(each.key) ?? []
+          }),
         warn: (message) => warn(message, each.key),
         onRegistered: (registration) => {
           asked.clear()

@@ -318,7 +318,7 @@ describe("crash", () => {
       const failed = yield* Effect.flip(host.extensions.callTool("t", {}))
       assert.strictEqual(failed.message, "extension 'a' exited before responding")
       yield* settle
-      assert.deepStrictEqual(host.diagnostics.map(({ message }) => message), ["extension 'a' exited with code 1; restarting it"])
+      assert.deepStrictEqual(host.diagnostics.map(({ message }) => message), ["extension 'a' exited with code 1 unexpectedly"])
       const next = yield* Effect.forkChild(host.extensions.callTool("t", {}))
       yield* settle
       yield* TestClock.adjust("250 millis")
@@ -347,7 +347,7 @@ describe("crash", () => {
       yield* settle
       assert.deepStrictEqual(yield* host.extensions.tools, [])
       assert.deepStrictEqual(host.diagnostics.map(({ message }) => message), [
-        "extension 'a' exited with code 1; restarting it",
+        "extension 'a' exited with code 1 unexpectedly",
         "extension 'a' exited with code 1 too often and stays off until it is restarted by hand"
       ])
     }).pipe(Effect.provide(memory({ a: a.script })))

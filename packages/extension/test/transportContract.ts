@@ -75,10 +75,4 @@ export const transportContract = (
         yield* transport.endInput
         assert.deepStrictEqual(yield* Fiber.join(heard), ["1234567890"])
       })))
-
-    it.live("closing the scope ends a peer that does not listen", () =>
-      Effect.scoped(Effect.gen(function*() {
-        const closed = yield* Effect.scoped(Effect.map(make("deaf"), (transport) => transport.closed))
-        yield* Effect.timeoutOption(closed, "50 millis")
-      })))
   })

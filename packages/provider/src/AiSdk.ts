@@ -46,6 +46,9 @@ export interface AiSdkOptions {
 /** No more than this many parts are handed on at once. */
 const CHUNK = 1024
 
+/** How long the end of the body is waited for once the answer is whole. */
+const DRAIN = "1 second"
+
 interface Chunk {
   readonly parts: ReadonlyArray<AiStreamPart>
   readonly done: boolean
@@ -134,13 +137,17 @@ const request = Effect.fnUntraced(function*(options: AiSdkOptions, asked: Langua
   // A silent connection is aborted with the error as its reason; the SDK hands that on, and `toAiError` finds it again.
   yield* Effect.forkScoped(Effect.catch(hooked.watch, (error) => Effect.sync(() => controller.abort(error))))
   const answer = yield* Effect.tryPromise({
-    try: async () => connection.model(hooked.fetch).doStream(callOptions(options, connection, asked, controller.signal)),
+    try: () => connection.model(hooked.fetch).doStream(callOptions(options, connection, asked, controller.signal)),
     catch: fail
   })
   const next = chunkReader(answer.stream)
   const decoder = makePartsDecoder(connection.ignore)
   const read = Effect.tryPromise({ try: next, catch: fail })
   const cut = (what: string) => Effect.fail(AiError.make({ module: options.provider, method: "streamText", reason: cutShort(what) }))
+
+  // The end of the body leaves the connection usable for the next step; a server that keeps it open is not waited for.
+  const drain: Effect.Effect<void, AiError.AiError> = Effect.flatMap(read, ({ done }) => done ? Effect.void : drain)
+  const closed = Effect.andThen(Effect.ignore(Effect.timeoutOption(drain, DRAIN)), Cause.done())
 
   let over: Effect.Effect<never, AiError.AiError | Cause.Done> | undefined
   const ended = (done: boolean): Effect.Effect<never, AiError.AiError | Cause.Done> | undefined => {
@@ -149,7 +156,7 @@ const request = Effect.fnUntraced(function*(options: AiSdkOptions, asked: Langua
       case undefined:
         return done ? cut("the answer ended before it was finished") : undefined
       case "Finished":
-        return done ? Cause.done() : undefined
+        return done ? Cause.done() : closed
       case "Cut":
         return cut("the answer was cut off")
       case "Failed":

@@ -35,7 +35,7 @@ export const readAuthFile = Effect.fnUntraced(function*(home: string): Effect.fn
   const path = `${home}/.nimlet/auth.json`
   const invalid = (problem: string) => new AuthFileInvalid({ file: path, problem })
   const text = yield* fs.readFileString(path).pipe(
-    Effect.map(Option.some),
+    Effect.asSome,
     Effect.catch((error) =>
       error.reason._tag === "NotFound" ? Effect.succeed(Option.none<string>()) : Effect.fail(invalid(`cannot be read: ${error.reason._tag}`))
     )

@@ -93,19 +93,20 @@ export const makeHookedFetch = Effect.fnUntraced(function*(options: {
     return changed
   })
 
+  const interruptible = (signal: AbortSignal | undefined) => signal === undefined ? {} : { signal }
   // The AI SDK speaks in promises, so this function does too; effects of hooks run on the caller's context.
   const run = Effect.runPromiseWith(context)
   const fetch: Fetch = async (input, init) => {
     const signal = init?.signal ?? undefined
     url = input instanceof Request ? input.url : String(input)
     const hooked = hooks.request !== undefined || hooks.headers !== undefined
-    const changed = hooked ? await run(change(init), { ...(signal === undefined ? {} : { signal }) }) : init
+    const changed = hooked ? await run(change(init), interruptible(signal)) : init
     touch()
     const response = await send(input, changed)
     touch()
     if (hooks.response !== undefined) {
       const seen = { status: response.status, headers: responseHeaders(response) }
-      await run(hooks.response(seen, about()), { ...(signal === undefined ? {} : { signal }) })
+      await run(hooks.response(seen, about()), interruptible(signal))
       touch()
     }
     if (response.body === null) return response

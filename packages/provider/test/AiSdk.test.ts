@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Redacted, Stream } from "effect"
+import { Deferred, Effect, Fiber, Redacted, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import type * as AiError from "effect/ai/AiError"
 import type * as LanguageModel from "effect/ai/LanguageModel"
@@ -309,6 +309,38 @@ describe("time and interruption", () => {
       yield* Effect.promise(() => arrived)
       yield* Fiber.interrupt(fiber)
       yield* closed(0)
+    }))
+
+  it.effect("a server that leaves the connection open after the answer is waited for a second", () =>
+    Effect.gen(function*() {
+      const { closed, url } = yield* serve((response) => {
+        head(response)
+        response.write([anthropic.start(), ...anthropic.text(0, "ok"), ...anthropic.stop("end_turn")].map(event).join(""))
+      })
+      const model = yield* make("anthropic", url)
+      const finished = yield* Deferred.make<void>()
+      const fiber = yield* Effect.forkChild(Stream.runForEach(ask(model), (part) =>
+        part.type === "finish" ? Deferred.succeed(finished, undefined) : Effect.void))
+      yield* Deferred.await(finished)
+      yield* TestClock.adjust(999)
+      assert.isUndefined(fiber.pollUnsafe())
+      yield* TestClock.adjust(1)
+      yield* Fiber.join(fiber)
+      yield* closed(0)
+    }))
+
+  it.live("the connection is used again for the next request", () =>
+    Effect.gen(function*() {
+      const ports = new Set<number | undefined>()
+      const { url } = yield* serve((response) => {
+        ports.add(response.socket?.remotePort)
+        response.writeHead(200, { "content-type": "text/event-stream" })
+        response.end([anthropic.start(), ...anthropic.text(0, "ok"), ...anthropic.stop("end_turn")].map(event).join(""))
+      })
+      const model = yield* make("anthropic", url)
+      for (let n = 0; n < 6; n++) yield* collect(model)
+      // `fetch` may open a second one when asked before it has noticed that the first is free.
+      assert.isBelow(ports.size, 3)
     }))
 
   it.effect("silence for longer than requestTimeout is a retryable error, and closes the connection", () =>

@@ -1,4 +1,5 @@
 /** The built-in tools in their fixed order, so that the model's cached prefix stays the same from run to run. */
+import { Effect } from "effect"
 import { bashTool } from "./BashTool.ts"
 import type { BashOptions } from "./BashTool.ts"
 import { editTool } from "./EditTool.ts"
@@ -6,7 +7,7 @@ import { gitTool } from "./GitTool.ts"
 import { globTool } from "./GlobTool.ts"
 import { grepTool } from "./GrepTool.ts"
 import { lsTool } from "./LsTool.ts"
-import type { Operations } from "./Operations.ts"
+import { Operations } from "./Operations.ts"
 import { readTool } from "./ReadTool.ts"
 import type { Tool } from "./Tool.ts"
 import { writeTool } from "./WriteTool.ts"
@@ -25,3 +26,11 @@ export const builtins = (options: BuiltinOptions = {}): ReadonlyArray<Tool<Opera
   bashTool(options),
   gitTool(options.env === undefined ? {} : { env: options.env })
 ]
+
+/** Binds tools to the machine in force: what comes back needs nothing more and can be given to an agent. */
+export const localTools = (tools: ReadonlyArray<Tool<Operations>>): Effect.Effect<ReadonlyArray<Tool>, never, Operations> =>
+  Effect.map(Operations, (operations) =>
+    tools.map((tool) => ({
+      ...tool,
+      run: (args, context) => Effect.provideService(tool.run(args, context), Operations, operations)
+    })))

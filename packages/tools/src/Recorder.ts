@@ -57,7 +57,7 @@ const makeKeeper = (open: Effect.Effect<Spill, FileFailed>, fits: () => boolean)
   let total = 0
   let written = 0
   const append = Effect.fnUntraced(function*(to: Spill, bytes: Uint8Array) {
-    const part = bytes
+    const part = bytes.subarray(0, MAX_SPILL_BYTES - written)
     written += part.length
     if (part.length > 0) yield* to.append(part)
   })

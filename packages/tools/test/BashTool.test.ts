@@ -78,6 +78,14 @@ describe("bash on this machine", () => {
       yield* waitUntilGone(pid)
     }))
 
+  it.live("what a background process prints after the call is not published", () =>
+    inWorkspace(() => Effect.gen(function*() {
+      const result = yield* bash("(while :; do echo x; echo x >> ticks; sleep 0.01; done) & echo begun")
+      const published = result.live.length
+      yield* bash("start=$(wc -l < ticks); while [ $(wc -l < ticks) -lt $((start + 10)) ]; do sleep 0.01; done")
+      assert.strictEqual(result.live.length, published)
+    })))
+
   it.live("a timeout ends the whole tree, keeps what was printed and says so", () =>
     inWorkspace((w) => Effect.gen(function*() {
       const [result, took] = yield* timed(bash("trap '' TERM; sleep 300 & echo $! > pid; echo begun; sleep 300", { timeout_seconds: 1 }))

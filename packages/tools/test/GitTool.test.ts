@@ -7,11 +7,17 @@ import { call, inWorkspace } from "./Rig.ts"
 
 const git = (args: { [key: string]: unknown } = {}) => call(gitTool(), args)
 
-/** Runs git itself, with an identity and nothing of the user's. */
-const run = (w: Folder, ...args: ReadonlyArray<string>) =>
-  Effect.sync(() => {
-    execFileSync("git", ["-c", "user.name=Ann", "-c", "user.email=a@b.c", "-c", "init.defaultBranch=main", ...args], { cwd: w.root, env: { PATH: process.env["PATH"], HOME: w.root } })
-  })
+/** What git itself says, with an identity and nothing of the user's. */
+const output = (w: Folder, args: ReadonlyArray<string>, input = "") =>
+  Effect.sync(() =>
+    execFileSync("git", ["-c", "user.name=Ann", "-c", "user.email=a@b.c", "-c", "init.defaultBranch=main", ...args], {
+      cwd: w.root,
+      env: { PATH: process.env["PATH"], HOME: w.root },
+      encoding: "utf8",
+      input
+    })
+  )
+const run = (w: Folder, ...args: ReadonlyArray<string>) => output(w, args)
 
 const inRepository = <A, E, R>(body: (w: Folder) => Effect.Effect<A, E, R>) =>
   inWorkspace((w) => Effect.gen(function*() {
@@ -58,9 +64,16 @@ describe("git", () => {
     inRepository((w) => Effect.gen(function*() {
       const trap = `sh -c 'touch "${w.root}/ran-$0"' `
       for (const [key, name] of [
-        ["core.fsmonitor", "monitor"], ["diff.external", "external"], ["core.pager", "pager"], ["gpg.program", "gpg"],
+        ["core.fsmonitor", "monitor"], ["diff.external", "external"], ["core.pager", "pager"],
         ["diff.odd.command", "driver"], ["diff.odd.textconv", "textconv"], ["filter.odd.clean", "clean"], ["filter.odd.process", "process"]
       ] as const) yield* run(w, "config", key, trap + name)
+      // A signed commit: only for such a one would git look for the program that checks signatures.
+      const commit = (yield* output(w, ["cat-file", "commit", "HEAD"])).replace("\n\n", "\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----\n\n")
+      const signed = (yield* output(w, ["hash-object", "-t", "commit", "-w", "--stdin"], commit)).trim()
+      yield* run(w, "update-ref", "HEAD", signed)
+      yield* w.put(".git/check", `#!/bin/sh\ntouch "${w.root}/ran-gpg"\n`)
+      yield* w.fs.chmod(w.at(".git/check"), 0o755)
+      yield* run(w, "config", "gpg.program", w.at(".git/check"))
       yield* run(w, "config", "log.showSignature", "true")
       yield* run(w, "config", "format.pretty", "%G?")
       yield* run(w, "config", "filter.odd.required", "true")

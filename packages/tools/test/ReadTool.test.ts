@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { execFileSync } from "node:child_process"
 import { readTool, versionOf } from "../src/index.ts"
-import { call, inWorkspace } from "./Rig.ts"
+import { call, fakeOperations, inWorkspace } from "./Rig.ts"
 
 const read = (args: { path: string; start_line?: number; end_line?: number }) => call(readTool, args)
 const png = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3, 0)
@@ -62,6 +62,23 @@ describe("read", () => {
       assert.include(text, "version: none")
       assert.include(text, "lines: 700000-700001 of more\n\n700000 | 0123456789abcde\n700001 | ")
     })))
+
+  it.effect("stops reading a huge file once it has its lines", () =>
+    Effect.gen(function*() {
+      let chunks = 0
+      const info = { kind: "file", size: 2 ** 40, mode: 0o644 } as const
+      const file = { real: "/w/huge", shown: "huge", exists: true }
+      const result = yield* read({ path: "huge", end_line: 3 }).pipe(Effect.provide(fakeOperations(() => Effect.never, {
+        locate: () => Effect.succeed(file),
+        scan: (_, step) => Effect.sync(() => {
+          do chunks++
+          while (step(new TextEncoder().encode("line\n"), info) && chunks < 1000)
+          return info
+        })
+      })))
+      assert.include(result.text, "lines: 1-3 of more")
+      assert.strictEqual(chunks, 3)
+    }))
 
   it.effect("says that a file is empty", () =>
     inWorkspace((w) => Effect.gen(function*() {

@@ -3,7 +3,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, FileSystem, Layer, Path } from "effect"
 import type { JsonObject } from "@nimlet/protocol"
 import { FileFailed, layerLocal, Operations } from "../src/index.ts"
-import type { LocalOptions, ProcessExit, ProcessRequest, Tool, ToolResult } from "../src/index.ts"
+import type { Files, LocalOptions, ProcessExit, ProcessRequest, Tool, ToolResult } from "../src/index.ts"
 
 /** The texts of a result, joined. */
 export const textOf = (result: ToolResult): string =>
@@ -54,8 +54,8 @@ export const inWorkspace = <A, E, R>(
     return yield* body(folder).pipe(Effect.provide(layerLocal({ workspace: folder.root, ...options }).pipe(Layer.provide(seen))))
   }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
 
-/** Operations whose every process is `run`, whose files never answer, and which can keep nothing. */
-export const fakeOperations = (run: (request: ProcessRequest) => Effect.Effect<ProcessExit>) =>
+/** Operations whose every process is `run`, whose files never answer but for `files`, and which can keep nothing. */
+export const fakeOperations = (run: (request: ProcessRequest) => Effect.Effect<ProcessExit>, files: Partial<Files> = {}) =>
   Layer.succeed(Operations, {
     processes: { run },
     search: { ripgrep: (request) => run({ ...request, command: "rg" }) },
@@ -66,6 +66,7 @@ export const fakeOperations = (run: (request: ProcessRequest) => Effect.Effect<P
       list: () => Effect.never,
       replace: () => Effect.never,
       exclusively: (_, self) => self,
-      spill: () => Effect.fail(new FileFailed({ path: "spill", reason: "the disk is full" }))
+      spill: () => Effect.fail(new FileFailed({ path: "spill", reason: "the disk is full" })),
+      ...files
     }
   })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { globTool, grepTool, lsTool, ProcessFailed } from "../src/index.ts"
-import { makeRecords } from "../src/Gather.ts"
+import { gather, makeRecords } from "../src/Gather.ts"
 import { splitPattern } from "../src/GlobTool.ts"
 import { makeLocalSearch } from "../src/Operations/LocalSearch.ts"
 import type { Folder } from "./Rig.ts"
@@ -21,18 +21,17 @@ const project = Effect.fnUntraced(function*(w: Folder) {
   yield* w.put("gen/a.ts", "needle\n")
   yield* w.put("x.log", "needle\n")
   yield* w.put(".hidden/c.ts", "needle\n")
-  yield* w.put(".git/config.ts", "needle\n")
 })
 
 const inProject = <A, E, R>(body: (w: Folder) => Effect.Effect<A, E, R>) => inWorkspace((w) => Effect.andThen(project(w), body(w)))
 
 describe("grep", () => {
   it.live("gives path:line:text sorted by path, hidden files too, ignored ones and .git not", () =>
-    inProject(() => Effect.gen(function*() {
-      const result = yield* grep({ pattern: "needle" })
-      assert.deepStrictEqual(result.text.split("\n"), [
-        ".hidden/c.ts:1:needle", "src/a.ts:3:needle three", "src/deep/b.md:1:needle", "top.ts:1:const needle = 1"
-      ])
+    inProject((w) => Effect.gen(function*() {
+      const expected = [".hidden/c.ts:1:needle", "src/a.ts:3:needle three", "src/deep/b.md:1:needle", "top.ts:1:const needle = 1"]
+      assert.deepStrictEqual((yield* grep({ pattern: "needle" })).text.split("\n"), expected)
+      yield* w.put(".git/config.ts", "needle\n")
+      assert.deepStrictEqual((yield* grep({ pattern: "needle" })).text.split("\n"), expected)
     })))
 
   it.live("narrows by a glob for names, for paths, and against names, and never into ignored files", () =>
@@ -148,7 +147,7 @@ describe("ls", () => {
     inProject((w) => Effect.gen(function*() {
       yield* w.link("src", "alias")
       yield* w.link("nowhere", "broken")
-      assert.deepStrictEqual((yield* ls({})).text.split("\n"), [".git/", ".gitignore", ".hidden/", "alias/", "broken", "gen/", "src/", "top.ts", "x.log"])
+      assert.deepStrictEqual((yield* ls({})).text.split("\n"), [".gitignore", ".hidden/", "alias/", "broken", "gen/", "src/", "top.ts", "x.log"])
       assert.strictEqual((yield* ls({ path: "@src/deep" })).text, "b.md")
     })))
 
@@ -165,8 +164,22 @@ describe("ls", () => {
     })))
 })
 
-describe("records", () => {
-  it.effect.prop("are the same however the bytes are cut", [
+describe("gathering a program's output", () => {
+  it.effect("stops the program as soon as there is enough", () =>
+    Effect.gen(function*() {
+      let stopped = false
+      const { exit, stderr } = yield* gather("endless", (onOutput) =>
+        onOutput("stderr", Uint8Array.of(104, 105, 10)).pipe(
+          Effect.andThen(onOutput("stdout", Uint8Array.of(1))),
+          Effect.andThen(Effect.never),
+          Effect.onInterrupt(() => Effect.sync(() => { stopped = true }))
+        ), () => false)
+      assert.isTrue(stopped)
+      assert.isUndefined(exit)
+      assert.strictEqual(stderr, "hi")
+    }))
+
+  it.effect.prop("records are the same however the bytes are cut", [
     Schema.Array(Schema.Literals(["a", "", "你好", "😀x"])),
     Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 5 })))
   ], ([texts, sizes]) =>

@@ -2,7 +2,7 @@
  * An extension as a child process in a group of its own (seed 000, "Transport and handshake"; SPEC 4). Nothing else
  * holds its pipes, so it reads end-of-file when the host dies.
  */
-import { Deferred, Effect, Fiber, FileSystem, Layer, Path, type PlatformError, Stream } from "effect"
+import { Context, Deferred, Effect, Fiber, FileSystem, Layer, Path, type PlatformError, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { StartFailed } from "../ExtensionError.ts"
 import { type Launch, Launcher } from "../Launcher.ts"
@@ -51,7 +51,13 @@ export const openChildProcess = Effect.fnUntraced(function*(launch: Launch) {
   const writing = Stream.fromPull(Effect.succeed(Effect.map(outbox.take, (bytes) => [bytes] as const)))
   yield* Stream.run(writing, child.stdin).pipe(
     // A process that ends also breaks the pipe: how it ended says more.
-    Effect.catch(() => Effect.andThen(Effect.sleep(settleFor), Deferred.succeed(closed, "closed its input"))),
+    Effect.catch(() =>
+      Effect.andThen(
+        Effect.sleep(settleFor),
+        Effect.flatMap(child.isRunning, (running) =>
+          running ? Deferred.succeed(closed, "closed its input") : Effect.succeed(false))
+      )
+    ),
     Effect.ensuring(outbox.end),
     Effect.forkScoped
   )
@@ -97,9 +103,9 @@ export const layerChildProcess: Layer.Layer<
 > = Layer.effect(
   Launcher,
   Effect.gen(function*() {
-    const services = yield* Effect.context<
-      ChildProcessSpawner.ChildProcessSpawner | FileSystem.FileSystem | Path.Path
-    >()
+    const services = Context.pick(ChildProcessSpawner.ChildProcessSpawner, FileSystem.FileSystem, Path.Path)(
+      yield* Effect.context<ChildProcessSpawner.ChildProcessSpawner | FileSystem.FileSystem | Path.Path>()
+    )
     return { open: (launch) => Effect.provideContext(openChildProcess(launch), services) }
   })
 )

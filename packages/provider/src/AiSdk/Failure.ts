@@ -136,7 +136,8 @@ export const cutShort = (description: string): AiError.AiErrorReason => new AiEr
 const isOwn = (error: unknown): error is AiError.AiError => AiError.isAiError(error)
 
 const reasonOf = (error: unknown, request: FailedRequest): AiError.AiErrorReason => {
-  const status = number(error, "statusCode") ?? names(error).map((name) => STATUS[name]).find((known) => known !== undefined)
+  const code = number(error, "code")
+  const status = number(error, "statusCode") ?? (code !== undefined && code >= 400 && code < 600 ? code : undefined) ?? names(error).map((name) => STATUS[name]).find((known) => known !== undefined)
   const chain = causes(error)
   if (status !== undefined && (status < 200 || status >= 300)) {
     // The provider's own words are searched too: the SDK's message does not always hold the code.

@@ -9,8 +9,11 @@ export type Reading =
   /** `clause` is the part that no rule fits. */
   | { readonly _tag: "Unknown"; readonly clause: string }
 
-/** Longest prompt that is looked at; longer ones are no plain request. */
+/** What is longer, has wider gaps or more joints is no plain request; the patterns would take long over it. */
 const LIMIT = 4_000
+const GAP = /\s{33}/
+const JOINTS = 8
+const CHAIN = 32
 
 /** The same text with what stands in quotes or braces blanked out, so that words in it join nothing. */
 const masked = (text: string): string =>
@@ -31,10 +34,13 @@ const joints = (text: string, pattern: RegExp): ReadonlyArray<Joint> =>
 const readJoined = (clause: string): ReadonlyArray<Step> | undefined => {
   const whole = readClause(clause)
   if (whole !== undefined && whole.loose !== true && whole.follow?._tag !== "Beyond") return [whole]
-  for (const { end, start } of joints(clause, AND)) {
-    const left = readClause(clause.slice(0, start))
-    const right = left === undefined ? undefined : readJoined(clause.slice(end))
-    if (left !== undefined && right !== undefined) return [left, ...right]
+  const ands = joints(clause, AND)
+  if (ands.length <= JOINTS) {
+    for (const { end, start } of ands) {
+      const left = readClause(clause.slice(0, start))
+      const right = left === undefined ? undefined : readJoined(clause.slice(end))
+      if (left !== undefined && right !== undefined) return [left, ...right]
+    }
   }
   return whole === undefined ? undefined : [whole]
 }
@@ -44,10 +50,11 @@ const readJoined = (clause: string): ReadonlyArray<Step> | undefined => {
  * search for. A prompt is understood as a whole or not at all.
  */
 export const readPrompt = (text: string): Reading => {
-  if (text.length > LIMIT) return { _tag: "Unknown", clause: `${text.slice(0, 60)}…` }
+  if (text.length > LIMIT || GAP.test(text)) return { _tag: "Unknown", clause: `${text.slice(0, 60)}…` }
   const clauses: Array<string> = []
   const thens = joints(text, THEN)
   let from = 0
+  if (thens.length > CHAIN) return { _tag: "Unknown", clause: `${text.slice(0, 60)}…` }
   for (const [index, { end, start }] of thens.entries()) {
     if (readJoined(text.slice(end, thens[index + 1]?.start)) === undefined) continue
     clauses.push(text.slice(from, start))

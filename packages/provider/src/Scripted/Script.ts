@@ -42,7 +42,7 @@ export const ScriptStep = Schema.Struct({
   /** A failure: a sentence (not retryable), or the answer of an HTTP status; `retry_after` in seconds. */
   error: Schema.optionalKey(Schema.Union([
     Schema.String,
-    Schema.Struct({ message: Schema.String, status: Schema.optionalKey(Schema.Int), retry_after: Schema.optionalKey(Schema.Number) })
+    Schema.Struct({ message: Schema.String, status: Schema.optionalKey(Schema.Int), retry_after: Schema.optionalKey(Schema.Finite) })
   ])),
   /** Default `tool-calls` when there are any, else `stop`. */
   finish: Schema.optionalKey(FinishReason),

@@ -1,0 +1,188 @@
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Effect, Exit, FileSystem } from "effect"
+import { existsSync, readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { Frontend, headless } from "../src/index.ts"
+import { type Json, processes, startAll } from "./kit.ts"
+
+/** Real processes on a busy machine. */
+const limit = 30_000
+
+const fixture = (name: string, ...args: ReadonlyArray<string>) => ({
+  command: [process.execPath, fileURLToPath(new URL(`fixtures/${name}.mjs`, import.meta.url)), ...args]
+})
+const textOf = (reply: { readonly content: ReadonlyArray<{ readonly type: string; readonly text?: string }> }) =>
+  reply.content[0]?.text ?? ""
+/** Whether a process runs; signal 0 only looks. One that has ended but was not collected by its new parent does not. */
+const alive = (pid: number) =>
+  Exit.isSuccess(Effect.runSyncExit(Effect.sync(() => process.kill(pid, 0)))) &&
+  !(existsSync(`/proc/${pid}/stat`) && / Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8")))
+const gone = (pids: ReadonlyArray<number>) =>
+  Effect.repeat(Effect.andThen(Effect.sleep(50), Effect.sync(() => !pids.some(alive))), { until: (all) => all, times: 100 })
+const timed = Effect.fnUntraced(function*<A, E, R>(effect: Effect.Effect<A, E, R>) {
+  const from = yield* Clock.currentTimeMillis
+  const value = yield* effect
+  return [value, (yield* Clock.currentTimeMillis) - from] as const
+})
+const pidsIn = (file: string) =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) => Effect.map(fs.readFileString(file), (text) => text.split(" ").map(Number)))
+
+describe("extensions as processes", () => {
+  it.live("run in the workspace with the given environment, without withheld keys (E-031, E-001 to E-006)", () =>
+    Effect.gen(function*() {
+      const environment = { PATH: process.env.PATH ?? "", SECRET_KEY: "1", OTHER_KEY: "2", NIMLET_MODEL: "stale" }
+      const host = yield* startAll({
+        manifests: { a: { ...fixture("echo"), env: ["OTHER_KEY"] } },
+        start: { environment, withheld: ["SECRET_KEY", "OTHER_KEY"], session: { model: "m1" }, trusted: false }
+      })
+      assert.deepStrictEqual(yield* host.start, { started: ["a"], warnings: [] })
+      const { cwd, env }: { cwd: string; env: Json } = JSON.parse(textOf(yield* host.extensions.callTool("echo", { env: true })))
+      assert.strictEqual(cwd, host.folder)
+      assert.deepStrictEqual(
+        [env.SECRET_KEY, env.OTHER_KEY, env.NIMLET_MODEL, env.NIMINAL_MODEL, env.NIMLET_TRUSTED, env.NIMINAL_SESSION_ID],
+        [undefined, "2", "m1", "m1", "0", "s1"]
+      )
+    }).pipe(Effect.provide(processes)), limit)
+
+  it.live("finds a program named with a slash in the extension's folder (E-024, E-032)", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const host = yield* startAll({ manifests: { a: { command: ["./run.sh"] } } })
+      const script = `${host.folder}/extensions/a/run.sh`
+      yield* fs.writeFileString(script, "#!/bin/sh\necho '{\"type\":\"register\",\"commands\":[]}'\nread line\nread line\n")
+      yield* fs.chmod(script, 0o755)
+      assert.deepStrictEqual(yield* host.start, { started: ["a"], warnings: [] })
+    }).pipe(Effect.provide(processes)), limit)
+
+  it.live("keeps standard error in a bounded log of its own and out of the protocol (E-049)", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const host = yield* startAll({ manifests: { a: fixture("echo") } })
+      yield* host.start
+      yield* host.extensions.callTool("echo", { log: "x".repeat(3 << 20) })
+      yield* host.extensions.stop
+      const { size } = yield* fs.stat(`${host.folder}/logs/a.log`)
+      assert.strictEqual(Number(size), 1 << 20)
+    }).pipe(Effect.provide(processes)), limit)
+
+  it.live("one that exits at once, one that never registers and one that is missing cost one warning each, and leave nothing", () =>
+    Effect.gen(function*() {
+      const host = yield* startAll({
+        manifests: {
+          a: fixture("exits"),
+          b: { ...fixture("mute"), response_timeout_seconds: 1 },
+          c: { command: ["./missing"] },
+          d: fixture("echo")
+        }
+      })
+      const [report, millis] = yield* timed(host.start)
+      assert.deepStrictEqual(report.started, ["d"])
+      assert.deepStrictEqual([...report.warnings].sort(), [
+        "extension 'a' failed to start: it exited with code 3 before it registered",
+        "extension 'b' failed to start: extension response timed out",
+        `extension 'c' failed to start: cannot find ${host.folder}/extensions/c/missing (or the workspace)`
+      ])
+      assert.isBelow(millis, 3_000)
+      assert.isFalse((yield* host.extensions.callTool("echo", {})).isError)
+      assert.deepStrictEqual(host.diagnostics, [])
+    }).pipe(Effect.provide(processes)), limit)
+
+  it.live("a crash fails the request at once, and the next one meets a fresh process (G-04, E-277)", () =>
+    Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: fixture("echo") } })
+      yield* host.start
+      const [failed, millis] = yield* timed(Effect.flip(host.extensions.callTool("echo", { exit: 0 })))
+      assert.strictEqual(failed.message, "extension 'a' exited before responding")
+      assert.isBelow(millis, 1_000)
+      const again: Json = JSON.parse(textOf(yield* host.extensions.callTool("echo", { n: 1 })))
+      assert.deepStrictEqual([again.id, again.arguments], ["1", { n: 1 }])
+      assert.deepStrictEqual(host.diagnostics.map(({ message }) => message), ["extension 'a' exited with code 0 unexpectedly"])
+    }).pipe(Effect.provide(processes)), limit)
+
+  it.live("one that closes its input is a crash, though it lives on (G-04)", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const file = `${yield* fs.makeTempDirectoryScoped()}/closed`
+      const host = yield* startAll({ manifests: { a: { ...fixture("shy", file), restart: false } } })
+      yield* host.start
+      yield* Effect.repeat(Effect.andThen(Effect.sleep(10), fs.exists(file)), { until: (there) => there, times: 200 })
+      const failed = yield* Effect.flip(host.extensions.callTool("go", {}))
+      assert.include(["crashed", "unavailable"], failed.reason)
+      yield* Effect.sleep(50)
+      assert.deepStrictEqual(host.diagnostics.map(({ message }) => message), ["extension 'a' closed its input unexpectedly"])
+    }).pipe(Effect.provide(processes)), limit)
+
+  it.live("an exit is noticed though a grandchild holds the output open, and the grandchild goes too (G-10)", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const file = `${yield* fs.makeTempDirectoryScoped()}/pids`
+      const host = yield* startAll({ manifests: { a: { ...fixture("leaves", file), restart: false } } })
+      yield* host.start
+      const [failed, millis] = yield* timed(Effect.flip(host.extensions.callTool("go", {})))
+      assert.strictEqual(failed.reason, "crashed")
+      assert.isBelow(millis, 1_500)
+      assert.isTrue(yield* gone(yield* pidsIn(file)))
+    }).pipe(Effect.provide(processes)), limit)
+
+  it.live("stops one that ignores everything, with its grandchild, within 4.5 s, and others at once (G-10, G-11)", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const file = `${yield* fs.makeTempDirectoryScoped()}/pids`
+      const host = yield* startAll({ manifests: { a: fixture("stubborn", file), b: fixture("deaf"), c: fixture("echo") } })
+      yield* host.start
+      const pids = yield* pidsIn(file)
+      assert.isTrue(pids.every(alive))
+      const [, millis] = yield* timed(host.extensions.stop)
+      assert.isAtLeast(millis, 2_000)
+      assert.isBelow(millis, 4_500)
+      assert.isTrue(yield* gone(pids))
+    }).pipe(Effect.provide(processes)), limit)
+
+  it.live("a polite one is not made to wait: stop takes no longer than its goodbye", () =>
+    Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: fixture("echo") } })
+      yield* host.start
+      const [, millis] = yield* timed(host.extensions.stop)
+      assert.isBelow(millis, 1_500)
+      assert.strictEqual(yield* Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readFileString(`${host.folder}/logs/a.log`)), "goodbye\n")
+    }).pipe(Effect.provide(processes)), limit)
+
+  it.live("a flood of updates holds back only the one that pours, and it still answers", () =>
+    Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: fixture("floods", "200000"), b: fixture("echo") } })
+      let last = ""
+      const frontend = { ...headless, status: (_: string, text: string) => Effect.sync(() => {
+        last = text
+      }) }
+      yield* host.start.pipe(Effect.provideService(Frontend, frontend))
+      const [, millis] = yield* timed(host.extensions.callTool("echo", {}))
+      assert.isBelow(millis, 2_000)
+      assert.strictEqual(textOf(yield* host.extensions.callTool("ping", {})), "pong")
+      yield* Effect.repeat(Effect.andThen(Effect.sleep(20), Effect.sync(() => last)), { until: (text) => text === "0", times: 500 })
+      assert.strictEqual(last, "0")
+    }).pipe(Effect.provide(processes)), limit)
+
+  it.live("closing the layer stops what runs", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const file = `${yield* fs.makeTempDirectoryScoped()}/pids`
+      yield* Effect.gen(function*() {
+        const host = yield* startAll({ manifests: { a: fixture("leaves", file) } })
+        yield* host.start
+        assert.isTrue((yield* pidsIn(file)).every(alive))
+      }).pipe(Effect.scoped, Effect.provide(processes))
+      assert.isTrue(yield* gone(yield* pidsIn(file)))
+    }).pipe(Effect.provide(NodeServices.layer)), limit)
+
+  it.live("hooks go through child processes, in order and in parallel starts", () =>
+    Effect.gen(function*() {
+      const names = Array.from({ length: 8 }, (_, n) => `e${n}`)
+      const host = yield* startAll({ manifests: Object.fromEntries(names.map((name) => [name, fixture("echo")])) })
+      const { started } = yield* host.start
+      assert.deepStrictEqual(started, names)
+      const outcome = yield* host.hooks.run("tool_call", { tool: "bash", arguments: { command: "ls" } })
+      assert.strictEqual(outcome._tag, "Continue")
+      assert.strictEqual((yield* host.hooks.run("turn_start", { session_id: "s1", workspace: host.folder }))._tag, "Continue")
+    }).pipe(Effect.provide(processes)), limit)
+})
