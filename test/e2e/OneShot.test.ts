@@ -71,13 +71,40 @@ describe("nimlet without a key", () => {
     expect(missing.stderr).toContain("nowhere")
   })
 
-  it("streams into a terminal, a row for each call, and asks before it runs a command", async () => {
+  it("streams into a terminal, a row for each call", async () => {
     await using space = await makeWorkspace()
     await space.file("a.txt", "alpha\n")
     const run = await space.nimlet(["read a.txt"], { tty: true, env: { TERM: "xterm" } })
     expect(run.code).toBe(0)
     expect(run.stdout).toContain("read a.txt")
     expect(run.stdout).toContain("alpha")
+  })
+})
+
+describe("a command in a terminal", () => {
+  const terminal = { tty: true, env: { TERM: "xterm", NO_COLOR: "1" } }
+
+  it("runs when the user says yes", async () => {
+    await using space = await makeWorkspace()
+    const run = await space.nimlet(["run `touch ran`"], { ...terminal, stdin: "y\n" })
+    expect(run.code).toBe(0)
+    expect(run.stdout).toContain("touch ran")
+    expect(readdirSync(space.work)).toEqual(["ran"])
+  })
+
+  it("is asked again after an answer that is none, and does not run when the user says no", async () => {
+    await using space = await makeWorkspace()
+    const run = await space.nimlet(["run `touch ran`"], { ...terminal, stdin: "what\nn\n" })
+    expect(run.stdout.split("Allow bash").length).toBe(3)
+    expect(run.stdout).toContain("approval_denied: denied by the user")
+    expect(readdirSync(space.work)).toEqual([])
+  })
+
+  it("shows what would run, without the control characters that would hide it", async () => {
+    await using space = await makeWorkspace()
+    await space.file("script.json", JSON.stringify({ steps: [{ tool: "bash", args: { command: "touch bad\u001b[2K\rtouch good" } }, { text: "." }] }))
+    const run = await space.nimlet(["--script", "script.json", "go"], { ...terminal, stdin: "n\n" })
+    expect(run.stdout).toContain("touch bad[2Ktouch good")
   })
 })
 

@@ -7,6 +7,18 @@ import type { Reply } from "./Reply.ts"
 export const receive = <M, E, R>(handler: (message: M) => Effect.Effect<void, E, R>): Behavior<M, E, R> => (self) =>
   Effect.andThen(self.ready, Effect.forever(Effect.flatMap(self.take, handler)))
 
+/** The same with a state of its own, handed from message to message; each life begins with `initial`. */
+export const fold = <S, M, E, R>(
+  initial: S,
+  handler: (state: S, message: M) => Effect.Effect<S, E, R>
+): Behavior<M, E, R> => (self) =>
+  Effect.suspend(() => {
+    let state = initial
+    return receive((message: M) => Effect.map(handler(state, message), (next) => {
+      state = next
+    }))(self)
+  })
+
 /** A request with its reply address, as `serve` handles it. */
 export interface Request<A, B, E = never> {
   readonly value: A

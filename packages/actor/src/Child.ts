@@ -112,13 +112,13 @@ export const makeChild = <M, E, R>(
         if (endedAt - startedAt >= healthyMillis) step = yield* Schedule.toStep(backoff)
         const delay = yield* Pull.catchDone(
           Effect.map(step(endedAt, undefined), ([, delay]) => Duration.toMillis(delay)),
-          () => Effect.succeed(undefined)
+          () => Effect.void
         )
         if (delay === undefined) yield* quarantine
         else {
           become("Restarting")
           publish({ _tag: "Restarting", child, at: endedAt, delayMillis: delay })
-          yield* Effect.raceFirst(Effect.sleep(delay), kick.await)
+          yield* Effect.timeoutOption(kick.await, delay)
         }
       } else if (next === "quarantine") yield* quarantine
       if (kick.isOpen()) {

@@ -92,7 +92,7 @@ export class Mailbox<in out M> {
       if (this.#closed) return
       this.#closed = true
       const stopped = new ActorStopped({ actor: this.#actor })
-      for (const asked of [...this.#outstanding]) asked.refuse(stopped)
+      for (const asked of this.#outstanding) asked.refuse(stopped)
       for (let left = this.#takeNow(); left !== undefined; left = this.#takeNow()) left.asked?.refuse(stopped)
       Queue.shutdownUnsafe(this.#queue)
     })

@@ -113,7 +113,7 @@ describe("ask", () => {
       const ref = yield* supervisor.spawn({
         name: "stuck",
         mailbox: { capacity: 1, overflow: "suspend" },
-        behavior: (_: Self<Message>) => Effect.never
+        behavior: (): Effect.Effect<void> => Effect.never
       })
       yield* ref.tell({ _tag: "Crash" })
       const fiber = yield* Effect.forkChild(Effect.flip(ask(ref, { budget: new Countdown("2 seconds") })))
@@ -127,7 +127,7 @@ describe("ask", () => {
       const ref = yield* supervisor.spawn({
         name: "stuck",
         mailbox: { capacity: 1, overflow: "reject" },
-        behavior: (_: Self<Message>) => Effect.never
+        behavior: (): Effect.Effect<void> => Effect.never
       })
       yield* ref.tell({ _tag: "Crash" })
       assert.strictEqual((yield* Effect.flip(ask(ref)))._tag, "MailboxFull")
@@ -232,7 +232,7 @@ describe("Supervisor", () => {
       yield* supervisor.spawn({
         name: "c",
         intensity: { restarts: 9, within: "1 hour" },
-        behavior: (_: Self<Message>) => Effect.fail("boom")
+        behavior: () => Effect.fail("boom")
       })
       yield* TestClock.adjust("5 minutes")
       const delays = (yield* PubSub.takeUpTo(events, 1_000)).flatMap((event) =>

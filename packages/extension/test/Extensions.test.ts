@@ -77,7 +77,7 @@ describe("starting", () => {
         lives.push(extension)
         yield* Effect.addFinalizer(() => Effect.sync(() => ended.push(extension)))
         yield* self.send(line)
-        yield* Effect.never
+        return yield* Effect.never
       })
     return Effect.gen(function*() {
       const host = yield* startAll({ manifests: { a: {}, b: {}, c: {}, d: {} } })
@@ -375,7 +375,7 @@ describe("stopping", () => {
       Effect.gen(function*() {
         yield* Effect.addFinalizer(() => Effect.sync(() => ended.push(name)))
         yield* self.send({ type: "register", commands: [] })
-        yield* Effect.never
+        return yield* Effect.never
       })
     return Effect.gen(function*() {
       const host = yield* startAll({ manifests: { a: {}, b: {}, c: {} } })

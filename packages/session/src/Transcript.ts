@@ -3,7 +3,7 @@
  * one tool message; the latest compaction stands for what came before it (seed 000, "Session entries").
  */
 import * as Prompt from "effect/ai/Prompt"
-import type { AssistantEntry, ContentPart, ImagePart, SessionEntry, ToolResultEntry, ToolUsePart } from "@nimlet/protocol"
+import type { AssistantEntry, ContentPart, ImagePart, SessionEntry, ThinkingPart, ToolResultEntry, ToolUsePart } from "@nimlet/protocol"
 import type { UnknownEntry } from "./SessionLines.ts"
 
 const isAssistant = (entry: SessionEntry | UnknownEntry): entry is AssistantEntry => entry.type === "assistant"
@@ -30,6 +30,10 @@ type Options = Prompt.ProviderOptions
 // A part keeps what its provider sent with it as JSON; to effect/ai it is opaque provider options.
 const withOptions = (data: unknown): { readonly options?: Options } => data === undefined ? {} : { options: data as Options }
 
+/** What thinking needs to be believed again; entries of other writers have Anthropic's signature alone. */
+const thinkingData = (part: ThinkingPart): unknown =>
+  part.provider_data ?? (part.signature === "" ? undefined : { anthropic: { signature: part.signature } })
+
 const filePart = (part: { readonly mimeType: string; readonly data?: string; readonly filename?: string }) =>
   part.data === undefined
     ? Prompt.textPart({ text: `[${part.filename ?? part.mimeType} is no longer available]` })
@@ -47,7 +51,7 @@ const assistantPart = (part: ContentPart): ReadonlyArray<Prompt.AssistantMessage
     case "text":
       return part.text === "" ? [] : [Prompt.textPart({ text: part.text, ...withOptions(part.provider_data) })]
     case "thinking":
-      return [Prompt.reasoningPart({ text: part.thinking, ...withOptions(part.provider_data) })]
+      return [Prompt.reasoningPart({ text: part.thinking, ...withOptions(thinkingData(part)) })]
     case "tool_use":
       return [Prompt.toolCallPart({
         id: part.id,

@@ -31,6 +31,12 @@ describe("transcript", () => {
     assert.deepStrictEqual(messages.map((message) => message.role), ["user"])
   })
 
+  it("sends thinking back with its signature, also from a file that has nothing else of it", () => {
+    const [message] = transcript([{ type: "assistant", role: "assistant", content: [{ type: "thinking", thinking: "hm", signature: "sig" }] }])
+    const part = message?.role === "assistant" ? message.content[0] : undefined
+    assert.deepStrictEqual(part?.options, { anthropic: { signature: "sig" } })
+  })
+
   it("starts with the latest summary and what was kept behind it", () => {
     const messages = transcript([
       user("old"),

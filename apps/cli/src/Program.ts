@@ -1,0 +1,36 @@
+/** The process: what it was started with goes in, an exit code comes out. The only place that touches `process`. */
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { Cause, Effect, Exit, Fiber } from "effect"
+import { main } from "./Cli.ts"
+import type { Host } from "./Host.ts"
+
+const host: Host = {
+  argv: process.argv.slice(2),
+  environment: Object.fromEntries(Object.entries(process.env).flatMap(([name, value]) => value === undefined ? [] : [[name, value]])),
+  home: process.env["HOME"] ?? process.env["USERPROFILE"] ?? process.cwd(),
+  cwd: process.cwd(),
+  platform: process.platform,
+  bin: process.argv[1] ?? ""
+}
+
+// A reader that has gone away changes nothing for the run; the writers notice by themselves.
+for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {})
+
+const fiber = Effect.runFork(main(host).pipe(Effect.provide(NodeServices.layer)))
+
+const signals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
+let signalled: number | undefined
+for (const [signal, code] of Object.entries(signals)) {
+  process.on(signal, () => {
+    // The first one ends the run in order, a second one at once.
+    if (signalled !== undefined) process.exit(code)
+    signalled = code
+    Effect.runFork(Fiber.interrupt(fiber))
+  })
+}
+
+fiber.addObserver((exit) => {
+  if (Exit.isFailure(exit) && !Cause.hasInterruptsOnly(exit.cause)) process.stderr.write(`${Cause.pretty(exit.cause)}\n`)
+  // What an extension or a connection left open shall not keep the process alive.
+  process.exit(signalled ?? (Exit.isSuccess(exit) ? exit.value : 1))
+})
