@@ -110,10 +110,10 @@ describe("ask", () => {
   it.effect("the budget covers the wait for room in the mailbox", () =>
     Effect.gen(function*() {
       const supervisor = yield* Supervisor.make
-      const ref = yield* supervisor.spawn({
+      const ref = yield* supervisor.spawn<Message, never, never>({
         name: "stuck",
         mailbox: { capacity: 1, overflow: "suspend" },
-        behavior: (): Effect.Effect<void> => Effect.never
+        behavior: () => Effect.never
       })
       yield* ref.tell({ _tag: "Crash" })
       const fiber = yield* Effect.forkChild(Effect.flip(ask(ref, { budget: new Countdown("2 seconds") })))
@@ -124,10 +124,10 @@ describe("ask", () => {
   it.effect("fails with MailboxFull where the policy is reject", () =>
     Effect.gen(function*() {
       const supervisor = yield* Supervisor.make
-      const ref = yield* supervisor.spawn({
+      const ref = yield* supervisor.spawn<Message, never, never>({
         name: "stuck",
         mailbox: { capacity: 1, overflow: "reject" },
-        behavior: (): Effect.Effect<void> => Effect.never
+        behavior: () => Effect.never
       })
       yield* ref.tell({ _tag: "Crash" })
       assert.strictEqual((yield* Effect.flip(ask(ref)))._tag, "MailboxFull")

@@ -103,6 +103,7 @@ export const withAgent = <A, E>(options: RigOptions, body: (rig: Rig) => Effect.
     const extensions = Extensions.of({
       start: () => Effect.succeed({ started: [], warnings: [] }),
       stop: Effect.void,
+      restart: () => Effect.succeed(false),
       tools: Effect.succeed(options.extensionTools ?? []),
       commands: Effect.succeed(Object.keys(commands).map((name) => ({ name, description: "", extension: "test" }))),
       callTool: (name) => Effect.succeed({ content: [{ type: "text", text: `${name} of an extension` }], isError: false }),

@@ -1,86 +1,14 @@
 /** The running extensions of a session: start, tools, commands, events, stop. */
 import { Context, type Effect, type FileSystem, Layer, type Path } from "effect"
 import type { ChildProcessSpawner } from "effect/process"
-import type { Capability, HookName, JsonObject, ToolContent } from "@nimlet/protocol"
+import type { HookName, JsonObject } from "@nimlet/protocol"
 import type { CallFailed } from "./ExtensionError.ts"
-import type { Root } from "./FamilyPolicy.ts"
 import type { Launcher } from "./Launcher.ts"
+import type { CommandReply, ExtensionCommand, ExtensionTool, ToolReply } from "./Offer.ts"
 import { makeExtensions } from "./RunningExtensions.ts"
+import type { StartOptions, StartReport } from "./Start.ts"
 import type { Subscriber } from "./Subscriber.ts"
 import { layerChildProcess } from "./Transport/ChildProcess.ts"
-
-/** What a start needs to know of the session. */
-export interface StartOptions {
-  /** Folders to search, in startup order; see `rootsOf`. */
-  readonly roots: ReadonlyArray<Root>
-  /** Single extension folders or manifest files (`-e`), started last. */
-  readonly paths: ReadonlyArray<string>
-  /** Absolute path; the working directory of every extension. */
-  readonly workspace: string
-  readonly sessionId: string
-  readonly trusted: boolean
-  /** How the host runs: `tui`, `text`, `print`, `json` or `rpc`. */
-  readonly mode: string
-  /** Where `NAME.log` files go. */
-  readonly logs: string
-  /** The environment extensions inherit. */
-  readonly environment: Readonly<Record<string, string>>
-  /** Names left out of it (provider keys) unless a manifest's `env` asks for them. */
-  readonly withheld?: ReadonlyArray<string>
-  /** More of the session for the `NIMLET_*` and `NIMINAL_*` variables. */
-  readonly session?: {
-    readonly file?: string
-    readonly provider?: string
-    readonly model?: string
-    readonly reasoningLevel?: string
-    /** Our own binary, for extensions that start us. */
-    readonly bin?: string
-  }
-  /** Names no extension may register as a tool, compared without regard to case. */
-  readonly reservedTools: ReadonlyArray<string>
-  /** The stored data of one extension, oldest first, for its `initialize`. Default: none. */
-  readonly entries?: (extension: string) => ReadonlyArray<unknown>
-}
-
-/** What came of a start. `warnings` are whole sentences for people. */
-export interface StartReport {
-  /** Keys of what runs, in startup order. */
-  readonly started: ReadonlyArray<string>
-  readonly warnings: ReadonlyArray<string>
-}
-
-/** A tool an extension offers the model. */
-export interface ExtensionTool {
-  readonly name: string
-  readonly description: string
-  /** JSON Schema, as registered. */
-  readonly inputSchema: JsonObject
-  readonly capabilities: ReadonlyArray<Capability>
-  /** Only reads, and its family lets such tools run without asking. */
-  readonly unasked: boolean
-  /** Key of the extension. */
-  readonly extension: string
-}
-
-/** A slash command an extension offers. */
-export interface ExtensionCommand {
-  readonly name: string
-  readonly description: string
-  /** Key of the extension. */
-  readonly extension: string
-}
-
-/** What a tool of an extension gave back. */
-export interface ToolReply {
-  readonly content: ReadonlyArray<ToolContent>
-  readonly isError: boolean
-}
-
-/** What a command gave back: `message` is printed first, then `prompt` starts a turn. */
-export interface CommandReply {
-  readonly message?: string
-  readonly prompt?: string
-}
 
 /**
  * The running extensions. References in force where `start` runs are kept for their life: `Frontend`, `Diagnostics`,
@@ -91,6 +19,8 @@ export class Extensions extends Context.Service<Extensions, {
   readonly start: (options: StartOptions) => Effect.Effect<StartReport>
   /** Stops all at once: `shutdown`, 2 s, SIGTERM, 0.5 s, SIGKILL. */
   readonly stop: Effect.Effect<void>
+  /** Starts one afresh, out of quarantine too. False if no such extension is there, or it has ended for good. */
+  readonly restart: (key: string) => Effect.Effect<boolean>
   /** What the model may call now; of two with one name the later in startup order. */
   readonly tools: Effect.Effect<ReadonlyArray<ExtensionTool>>
   /** What a user may type now; of two with one name the earlier. */

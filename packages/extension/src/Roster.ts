@@ -1,7 +1,7 @@
 /** What the running extensions offer together, and who wins where two offer the same (seed 000; SPEC 3). Pure. */
 import type { Capability, Registration } from "@nimlet/protocol"
-import type { ExtensionCommand, ExtensionTool } from "./Extensions.ts"
 import type { FamilyPolicy } from "./FamilyPolicy.ts"
+import type { ExtensionCommand, ExtensionTool } from "./Offer.ts"
 
 /** One extension's offer. */
 export interface Offering {

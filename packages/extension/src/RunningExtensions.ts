@@ -7,13 +7,14 @@ import { Diagnostics } from "./Diagnostics.ts"
 import { discover, type Found } from "./Discovery.ts"
 import { environmentOf } from "./Environment.ts"
 import { CallFailed } from "./ExtensionError.ts"
-import type { CommandReply, Extensions, StartOptions, ToolReply } from "./Extensions.ts"
 import { fieldsOf } from "./Fields.ts"
 import { Frontend } from "./Frontend.ts"
 import { initializeWith } from "./Handshake.ts"
 import { Launcher } from "./Launcher.ts"
 import { type Member, startMember } from "./Member.ts"
+import type { CommandReply, ToolReply } from "./Offer.ts"
 import { collisionsOf, commandsOf, type Offering, toolsOf } from "./Roster.ts"
+import type { StartOptions, StartReport } from "./Start.ts"
 import type { Subscriber } from "./Subscriber.ts"
 
 /** How long an observe event is waited for where the manifest sets no limit. */
@@ -81,7 +82,8 @@ export const makeExtensions = Effect.gen(function*() {
     yield* stopSession
     const { found, warnings: skipped } = yield* Effect.provideContext(discover(options), services)
     const warnings = [...skipped, ...overreaching(found, options.withheld ?? [])]
-    if (found.length === 0) return { started: [], warnings }
+    const nothing: StartReport = { started: [], warnings }
+    if (found.length === 0) return nothing
 
     const diagnose = yield* Diagnostics
     const { interactive } = yield* Frontend
@@ -132,7 +134,8 @@ export const makeExtensions = Effect.gen(function*() {
       }))
     )
     const started = members.filter((member) => member.registration() !== undefined).map(({ key }) => key)
-    return { started, warnings }
+    const report: StartReport = { started, warnings }
+    return report
   })
 
   /** What those that can be asked offer, in startup order. */
@@ -192,16 +195,16 @@ export const makeExtensions = Effect.gen(function*() {
     return list
   }
 
-  const extensions: Extensions["Service"] = {
-    start: (options) => turn.withPermits(1)(startSession(options)),
+  return {
+    start: (options: StartOptions) => turn.withPermits(1)(startSession(options)),
     stop: turn.withPermits(1)(stopSession),
+    restart: (key: string) => Effect.suspend(() => session?.supervisor.restart(key) ?? Effect.succeed(false)),
     tools,
     commands,
     callTool,
     runCommand,
     subscribers
   }
-  return extensions
 })
 
 /** A project's manifest may not ask for withheld variables: someone else wrote it. */

@@ -332,7 +332,32 @@ describe("crash", () => {
     }).pipe(Effect.provide(memory({ a: a.script })))
   })
 
-  it.effect("waits at most 2 s for one that restarts slowly, and quarantine takes its tools away", () => {
+  it.effect.each([
+    { limit: 30, millis: 2_000 },
+    { limit: 1, millis: 1_000 }
+  ])("a request waits for one that restarts slowly, at most its budget of $limit s and at most 2 s", ({ limit, millis }) => {
+    const a = peer({ tools: [tool("t")] }, () => Effect.fail("boom"))
+    let lives = 0
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: { response_timeout_seconds: limit } } })
+      yield* host.start
+      yield* settle
+      yield* TestClock.adjust("300 millis")
+      yield* settle
+      assert.strictEqual(lives, 2)
+      const call = yield* Effect.forkChild(Effect.flip(host.extensions.callTool("t", {})))
+      yield* settle
+      // The second life started somewhere in those 300 ms and has its own limit; the request's begins now.
+      yield* TestClock.adjust(limit === 1 ? 600 : millis - 1)
+      yield* settle
+      assert.isUndefined(call.pollUnsafe())
+      yield* TestClock.adjust(limit === 1 ? 400 : 1)
+      assert.strictEqual((yield* Fiber.join(call)).reason, "unavailable")
+      yield* TestClock.adjust("3 seconds")
+    }).pipe(Effect.provide(memory({ a: (self, launch) => ++lives === 1 ? a.script(self, launch) : Effect.forever(self.receive) })))
+  })
+
+  it.effect("quarantine takes the tools of one that keeps crashing away, until it is restarted by hand", () => {
     const a = peer({ tools: [tool("t")], events: ["tool_call"] }, (message) =>
       message.type === "event" ? Effect.fail("boom") : Effect.void)
     return Effect.gen(function*() {
@@ -350,6 +375,10 @@ describe("crash", () => {
         "extension 'a' exited with code 1 unexpectedly",
         "extension 'a' exited with code 1 too often and stays off until it is restarted by hand"
       ])
+      assert.isFalse(yield* host.extensions.restart("b"))
+      assert.isTrue(yield* host.extensions.restart("a"))
+      yield* settle
+      assert.deepStrictEqual((yield* host.extensions.tools).map(({ name }) => name), ["t"])
     }).pipe(Effect.provide(memory({ a: a.script })))
   })
 

@@ -1,6 +1,7 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, Exit, FileSystem } from "effect"
+import { Clock, Effect, Exit, FileSystem, Stream } from "effect"
+import { ChildProcess } from "effect/process"
 import { existsSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { Frontend, headless } from "../src/index.ts"
@@ -173,6 +174,25 @@ describe("extensions as processes", () => {
         assert.isTrue((yield* pidsIn(file)).every(alive))
       }).pipe(Effect.scoped, Effect.provide(processes))
       assert.isTrue(yield* gone(yield* pidsIn(file)))
+    }).pipe(Effect.provide(NodeServices.layer)), limit)
+
+  it.live("ends by end-of-file within 2 s when the host is killed (G-08)", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped()
+      const manifest = { name: "a", ...fixture("pid", `${folder}/pid`) }
+      yield* fs.writeFileString(`${folder}/extension.json`, JSON.stringify(manifest))
+      const host = yield* ChildProcess.make(process.execPath, [
+        fileURLToPath(new URL("fixtures/host.ts", import.meta.url)),
+        folder
+      ])
+      yield* Stream.runHead(host.stdout)
+      const pids = yield* pidsIn(`${folder}/pid`)
+      assert.isTrue(pids.every(alive))
+      process.kill(host.pid, "SIGKILL")
+      const [ended, millis] = yield* timed(gone(pids))
+      assert.isTrue(ended)
+      assert.isBelow(millis, 2_000)
     }).pipe(Effect.provide(NodeServices.layer)), limit)
 
   it.live("hooks go through child processes, in order and in parallel starts", () =>

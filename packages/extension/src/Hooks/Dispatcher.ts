@@ -4,7 +4,7 @@ import { HookEvents, type HookName, type HookPayload, type HookReply, type JsonO
 import { Diagnostics } from "../Diagnostics.ts"
 import type { CallFailed } from "../ExtensionError.ts"
 import { fieldsOf } from "../Fields.ts"
-import type { HookOptions, HookOutcome, Hooks } from "../Hooks.ts"
+import type { HookOptions, HookOutcome } from "../HookOutcome.ts"
 import type { Subscriber } from "../Subscriber.ts"
 import { applyReply, block, outcomeOf, type Tally, untouched } from "./Fold.ts"
 
@@ -19,9 +19,7 @@ const decoderOf = (event: HookName): Decoder => {
 }
 
 /** A dispatcher over whoever `subscribersOf` names at the moment. */
-export const makeDispatcher = (
-  subscribersOf: (event: HookName) => ReadonlyArray<Subscriber>
-): Hooks["Service"] => {
+export const makeDispatcher = (subscribersOf: (event: HookName) => ReadonlyArray<Subscriber>) => {
   /** Extensions whose absence has been told; forgotten when they answer again. */
   const missing = new Set<string>()
 
@@ -109,5 +107,5 @@ export const makeDispatcher = (
       : chain(event, payload, subscribers)
   }
 
-  return { run, subscribed: (event, options) => asked(event, options).length > 0 }
+  return { run, subscribed: (event: HookName, options?: HookOptions) => asked(event, options).length > 0 }
 }

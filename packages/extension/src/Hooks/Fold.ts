@@ -1,6 +1,6 @@
 /** How replies change an event, reply by reply. Pure: one small function an event, no time and no transport. */
 import { type HookCompaction, HookEvents, type HookName, type HookPayload, type HookReply } from "@nimlet/protocol"
-import type { HookOutcome } from "../Hooks.ts"
+import type { HookOutcome } from "../HookOutcome.ts"
 
 /** An event on its way through the subscribers. */
 export interface Tally<N extends HookName> {

@@ -1,0 +1,35 @@
+/** What extensions offer, and what using it gives back. */
+import type { Capability, JsonObject, ToolContent } from "@nimlet/protocol"
+
+/** A tool an extension offers the model. */
+export interface ExtensionTool {
+  readonly name: string
+  readonly description: string
+  /** JSON Schema, as registered. */
+  readonly inputSchema: JsonObject
+  readonly capabilities: ReadonlyArray<Capability>
+  /** Only reads, and its family lets such tools run without asking. */
+  readonly unasked: boolean
+  /** Key of the extension. */
+  readonly extension: string
+}
+
+/** A slash command an extension offers. */
+export interface ExtensionCommand {
+  readonly name: string
+  readonly description: string
+  /** Key of the extension. */
+  readonly extension: string
+}
+
+/** What a tool of an extension gave back. */
+export interface ToolReply {
+  readonly content: ReadonlyArray<ToolContent>
+  readonly isError: boolean
+}
+
+/** What a command gave back: `message` is printed first, then `prompt` starts a turn. */
+export interface CommandReply {
+  readonly message?: string
+  readonly prompt?: string
+}

@@ -1,0 +1,42 @@
+/** What a start takes and gives. */
+import type { Root } from "./FamilyPolicy.ts"
+
+/** What a start needs to know of the session. */
+export interface StartOptions {
+  /** Folders to search, in startup order; see `rootsOf`. */
+  readonly roots: ReadonlyArray<Root>
+  /** Single extension folders or manifest files (`-e`), started last. */
+  readonly paths: ReadonlyArray<string>
+  /** Absolute path; the working directory of every extension. */
+  readonly workspace: string
+  readonly sessionId: string
+  readonly trusted: boolean
+  /** How the host runs: `tui`, `text`, `print`, `json` or `rpc`. */
+  readonly mode: string
+  /** Where `NAME.log` files go. */
+  readonly logs: string
+  /** The environment extensions inherit. */
+  readonly environment: Readonly<Record<string, string>>
+  /** Names left out of it (provider keys) unless a manifest's `env` asks for them. */
+  readonly withheld?: ReadonlyArray<string>
+  /** More of the session for the `NIMLET_*` and `NIMINAL_*` variables. */
+  readonly session?: {
+    readonly file?: string
+    readonly provider?: string
+    readonly model?: string
+    readonly reasoningLevel?: string
+    /** Our own binary, for extensions that start us. */
+    readonly bin?: string
+  }
+  /** Names no extension may register as a tool, compared without regard to case. */
+  readonly reservedTools: ReadonlyArray<string>
+  /** The stored data of one extension, oldest first, for its `initialize`. Default: none. */
+  readonly entries?: (extension: string) => ReadonlyArray<unknown>
+}
+
+/** What came of a start. `warnings` are whole sentences for people. */
+export interface StartReport {
+  /** Keys of what runs, in startup order. */
+  readonly started: ReadonlyArray<string>
+  readonly warnings: ReadonlyArray<string>
+}
