@@ -22,8 +22,8 @@ const signals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
 let signalled: number | undefined
 for (const [signal, code] of Object.entries(signals)) {
   process.on(signal, () => {
-    // The first one ends the run in order, a second one at once.
-    if (signalled !== undefined) process.exit(code)
+    // The first one ends the run in order. A second Ctrl-C ends it at once; a closing terminal sends SIGHUP several times.
+    if (signalled !== undefined) return signal === "SIGINT" ? process.exit(code) : undefined
     signalled = code
     Effect.runFork(Fiber.interrupt(fiber))
   })

@@ -149,15 +149,15 @@ export const run = Effect.fnUntraced(function*(
       }
       yield* Ref.set(result, yield* (yield* Agent).prompt({ typed, piped: piped.text }))
     }).pipe(Effect.provide(agent))
-  }).pipe(
-    Effect.provide(Layer.provideMerge(Hooks.layer, Extensions.layer)),
-    Effect.provide(layerLocal({ workspace })),
-    Effect.provideService(EventSink, mode.sink),
-    Effect.provideService(Frontend, mode.frontend),
-    Effect.provideService(Diagnostics, ({ extension, level, message }) =>
+  }).pipe(Effect.provide(Layer.mergeAll(
+    Layer.provideMerge(Hooks.layer, Extensions.layer),
+    layerLocal({ workspace }),
+    Layer.succeed(EventSink, mode.sink),
+    Layer.succeed(Frontend, mode.frontend),
+    Layer.succeed(Diagnostics, ({ extension, level, message }) =>
       mode.sink.publish({ type: "diagnostic", level, message, ...(extension === undefined ? {} : { extension }) })),
-    Effect.provideService(EntrySink, ({ data, extension }) => Effect.ignore(session.append({ type: "extension", extension, data })))
-  )
+    Layer.succeed(EntrySink, ({ data, extension }) => Effect.ignore(session.append({ type: "extension", extension, data })))
+  )))
 
   for (const message of model.notices) yield* mode.notice(message)
   yield* mode.opened(session.id)

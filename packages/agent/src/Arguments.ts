@@ -16,15 +16,19 @@ export const argumentsOf = (sent: unknown): Result.Result<JsonObject, string> =>
 /** Checks arguments against one schema and names what is wrong, a line a fault; none when they fit. */
 export type Validator = (args: JsonObject) => ReadonlyArray<string>
 
-/** Makes the validator of a JSON Schema. A schema that cannot be compiled lets everything pass: the tool itself decides. */
+/**
+ * Makes the validator of a JSON Schema. A schema the library cannot follow lets everything pass: the tool itself
+ * decides. Checked as it stands rather than compiled, since a schema is rarely used often enough to pay for that.
+ */
 export const makeValidator = Effect.fnUntraced(function*(schema: JsonObject): Effect.fn.Return<Validator> {
-  const { Compile } = yield* Effect.promise(() => import("typebox/schema"))
-  return Result.try(() => Compile(schema)).pipe(Result.match({
-    onFailure: (): Validator => () => [],
-    onSuccess: (compiled): Validator => (args) => {
-      if (compiled.Check(args)) return []
-      const [, errors] = compiled.Errors(args)
+  const { Check, Errors } = yield* loadValidation
+  return (args) =>
+    Result.try(() => {
+      if (Check(schema, args)) return []
+      const [, errors] = Errors(schema, args)
       return errors.slice(0, 8).map((error) => `${error.instancePath === "" ? "arguments" : error.instancePath.slice(1)}: ${error.message}`)
-    }
-  }))
+    }).pipe(Result.getOrElse(() => []))
 })
+
+/** Loads the validator's code; worth doing while a model is waited for. */
+export const loadValidation = Effect.promise(() => import("./JsonSchema.ts"))

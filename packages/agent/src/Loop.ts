@@ -8,8 +8,9 @@ import type * as LanguageModel from "effect/ai/LanguageModel"
 import { Hooks } from "@nimlet/extension"
 import { type AssistantEntry, type ContentPart, type RunPlace, textOf, type ToolUsePart } from "@nimlet/protocol"
 import { retryDelay } from "@nimlet/provider"
-import { callsOf, type Session, type SessionUnwritable, transcript, unanswered } from "@nimlet/session"
+import { callsOf, isAssistant, makeTranscript, type Session, type SessionUnwritable, unanswered } from "@nimlet/session"
 import { errorResult } from "@nimlet/tools"
+import { loadValidation } from "./Arguments.ts"
 import { groupCalls, uniqueIds } from "./CallOrder.ts"
 import { EventSink } from "./EventSink.ts"
 import type { SettledCall, ToolCall, ToolRunner } from "./ToolRunner.ts"
@@ -56,6 +57,9 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
   Effect.gen(function*() {
     const { model, provider, runner, session } = options
     const hooks = yield* Hooks
+    const transcript = makeTranscript()
+    // Ids of all calls so far; filled from the session when a run begins.
+    const taken = new Set<string>()
     const about = { session_id: session.id, workspace: session.workspace }
 
     const settleCall = Effect.fnUntraced(function*({ call, duration_ms, result }: SettledCall) {
@@ -101,7 +105,7 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
         }
         const changes = group.length === 1 && !Option.exists(tools.find(batch[0]?.name ?? ""), ({ tool }) => isReadOnly(tool))
         if (changes) yield* session.sync
-        const settled = yield* Effect.forEach(batch, (call) => runner.run(call, tools), { concurrency: parallelCalls })
+        const settled = yield* Effect.forEach(batch, (call) => runner.run(call, tools), { concurrency: group.length === 1 ? 1 : parallelCalls })
         for (const outcome of settled) {
           yield* settleCall(outcome).pipe(Effect.uninterruptible)
           yield* Ref.update(announced, (open) => open.filter((call) => call !== outcome.call))
@@ -123,10 +127,6 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
     })
 
     const store = Effect.fnUntraced(function*(answer: Answer) {
-      const entries = yield* session.entries
-      const taken = new Set(entries.flatMap((entry) =>
-        entry.type === "assistant" && "content" in entry && entry.role === "assistant" ? callsOf(entry).map((call) => call.id) : []
-      ))
       const entry: AssistantEntry = {
         type: "assistant",
         role: "assistant",
@@ -137,6 +137,7 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
         ...(answer.usage === undefined ? {} : { usage: answer.usage })
       }
       yield* session.append(entry)
+      for (const call of callsOf(entry)) taken.add(call.id)
       return entry
     })
 
@@ -148,6 +149,8 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
       const answered = yield* Ref.make<Option.Option<Answer>>(Option.none())
       const body = Effect.gen(function*() {
         const tools = yield* options.tools
+        // A model is waited for anyway: what its first call needs is loaded meanwhile.
+        if (step === 0) yield* Effect.forkChild(loadValidation)
         const messages = transcript(yield* session.entries)
         const answer = yield* askModel({ place, step, model, system: options.system, messages, tools })
         yield* Ref.set(answered, Option.some(answer))
@@ -221,6 +224,7 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
     return Effect.fnUntraced(function*(content) {
       const { publish } = yield* EventSink
       const before = yield* session.entries
+      for (const call of before.filter(isAssistant).flatMap(callsOf)) taken.add(call.id)
       const turn_id = `${session.id}:turn:${before.length + 1}`
       const place: RunPlace = { session_id: session.id, turn_id, run_id: turn_id }
       const prompt = content.flatMap((part) => part.type === "text" ? [part.text] : []).join("\n\n")

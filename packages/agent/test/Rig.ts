@@ -138,7 +138,7 @@ export const withAgent = <A, E>(options: RigOptions, body: (rig: Rig) => Effect.
       const entries = Effect.map(session.entries, (all) => all as ReadonlyArray<SessionEntry>)
       return yield* body({ prompt, agent, session, events, asked, fired, entries })
     }).pipe(Effect.provide(layer))
-  })).pipe(Effect.provide(Sessions.layer("/nowhere")), Effect.provide(NodeServices.layer))
+  })).pipe(Effect.provide(Layer.provide(Sessions.layer("/nowhere"), NodeServices.layer)))
 
 /** The types of events, in order, without deltas. */
 export const shape = (events: ReadonlyArray<AgentEvent>): ReadonlyArray<string> =>

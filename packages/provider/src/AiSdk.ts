@@ -7,11 +7,11 @@ import * as AiError from "effect/ai/AiError"
 import * as LanguageModel from "effect/ai/LanguageModel"
 import type * as Response from "effect/ai/Response"
 import { cutShort, toAiError } from "./AiSdk/Failure.ts"
-import type { AiPrompt, AiProviderOptions, AiSdkModel, AiStream, AiStreamPart, CallOptions, Fetch, Thinking } from "./AiSdk/Model.ts"
+import type { AiPrompt, AiProviderOptions, AiSdkModel, AiStream, AiStreamPart, AiTool, CallOptions, Fetch, Thinking } from "./AiSdk/Model.ts"
 import { makePartsDecoder } from "./AiSdk/Parts.ts"
-import { type PromptStyle, toAiPrompt, toAiToolChoice, toAiTools } from "./AiSdk/Prompt.ts"
-import { collectAnswer } from "./Answer.ts"
+import { makeAiPrompt, makeAiTools, type PromptStyle, toAiToolChoice } from "./AiSdk/Prompt.ts"
 import { makeHookedFetch } from "./HookedFetch.ts"
+import * as StreamedModel from "./StreamedModel.ts"
 
 /** One provider of the AI SDK, loaded: `providers/*.ts` make these. */
 export interface Connection {
@@ -30,7 +30,7 @@ export interface AiSdkOptions {
   /** Names for errors and hooks. */
   readonly provider: string
   readonly model: string
-  /** The way to the provider; run once a request, so it should remember what it loaded. */
+  /** The way to the provider; run with the first request. */
   readonly connect: Effect.Effect<Connection>
   /** Whether the model takes images; default true. */
   readonly images?: boolean
@@ -97,17 +97,30 @@ const chunkReader = (stream: AiStream): () => Promise<Chunk> => {
 const mergeOptions = (ours: AiProviderOptions = {}, theirs: AiProviderOptions = {}): AiProviderOptions =>
   Object.fromEntries([...new Set([...Object.keys(ours), ...Object.keys(theirs)])].map((name) => [name, { ...ours[name], ...theirs[name] }]))
 
+/** A connection that was made, and how prompts are said to it. */
+interface Line extends Connection {
+  readonly say: (prompt: LanguageModel.ProviderOptions["prompt"]) => AiPrompt
+  readonly offer: (tools: LanguageModel.ProviderOptions["tools"]) => Array<AiTool>
+}
+
+const openLine = (options: AiSdkOptions): Effect.Effect<Line> =>
+  Effect.map(options.connect, (connection) => ({
+    ...connection,
+    say: makeAiPrompt({
+      ...(options.images === undefined ? {} : { images: options.images }),
+      ...(connection.toolImages === undefined ? {} : { toolImages: connection.toolImages })
+    }),
+    offer: makeAiTools()
+  }))
+
 const callOptions = (
   options: AiSdkOptions,
-  connection: Connection,
+  connection: Line,
   request: LanguageModel.ProviderOptions,
   signal: AbortSignal
 ): CallOptions => {
-  const prompt = toAiPrompt(request.prompt, {
-    ...(options.images === undefined ? {} : { images: options.images }),
-    ...(connection.toolImages === undefined ? {} : { toolImages: connection.toolImages })
-  })
-  const tools = toAiTools(request.tools)
+  const prompt = connection.say(request.prompt)
+  const tools = connection.offer(request.tools)
   return {
     prompt: connection.decorate === undefined ? prompt : connection.decorate(prompt),
     abortSignal: signal,
@@ -119,12 +132,13 @@ const callOptions = (
 }
 
 /** Its request: one HTTP exchange, aborted when the stream's scope closes, whether it ended, failed or was interrupted. */
-const request = Effect.fnUntraced(function*(options: AiSdkOptions, asked: LanguageModel.ProviderOptions) {
-  const controller = yield* Effect.acquireRelease(
-    Effect.sync(() => new AbortController()),
-    (controller) => Effect.sync(() => controller.abort())
-  )
-  const connection = yield* options.connect
+const request = Effect.fnUntraced(function*(options: AiSdkOptions, line: Effect.Effect<Line>, asked: LanguageModel.ProviderOptions) {
+  const controller = new AbortController()
+  const abort = Effect.sync(() => controller.abort())
+  // An exchange that was read to its end has nothing left to abort.
+  let leave: Effect.Effect<unknown> = abort
+  yield* Effect.addFinalizer(() => leave)
+  const connection = yield* line
   const hooked = yield* makeHookedFetch({
     provider: options.provider,
     model: options.model,
@@ -145,9 +159,10 @@ const request = Effect.fnUntraced(function*(options: AiSdkOptions, asked: Langua
   const read = Effect.tryPromise({ try: next, catch: fail })
   const cut = (what: string) => Effect.fail(AiError.make({ module: options.provider, method: "streamText", reason: cutShort(what) }))
 
-  // The end of the body leaves the connection usable for the next step; a server that keeps it open is not waited for.
+  // The end of the body leaves the connection usable for the next step. It is read behind the answer's back, detached since
+  // nobody waits for it, and for a limited time, since a server may keep it open.
   const drain: Effect.Effect<void, AiError.AiError> = Effect.flatMap(read, ({ done }) => done ? Effect.void : drain)
-  const closed = Effect.andThen(Effect.ignore(Effect.timeoutOption(drain, DRAIN)), Cause.done())
+  const readOn = Effect.forkDetach(Effect.catch(Effect.timeout(drain, DRAIN), () => abort))
 
   let over: Effect.Effect<never, AiError.AiError | Cause.Done> | undefined
   const ended = (done: boolean): Effect.Effect<never, AiError.AiError | Cause.Done> | undefined => {
@@ -156,7 +171,8 @@ const request = Effect.fnUntraced(function*(options: AiSdkOptions, asked: Langua
       case undefined:
         return done ? cut("the answer ended before it was finished") : undefined
       case "Finished":
-        return done ? Cause.done() : closed
+        leave = done ? Effect.void : readOn
+        return Cause.done()
       case "Cut":
         return cut("the answer was cut off")
       case "Failed":
@@ -185,12 +201,14 @@ type Chunked = readonly [Response.StreamPartEncoded, ...Array<Response.StreamPar
  *
  * Ask it with `disableToolCallResolution: true, toolCallValidation: "deferred"`: calls then come out as the model made
  * them, undeclared names and text that is no JSON (`toolCallParseError`) included. Measured at 20,000 deltas,
- * `LanguageModel.streamText` then costs 3.3 us for a delta alone in its chunk and 1.2 us for one of many, half of it
- * spent in decoding parts by Schema; the same toolkit object should be used again, since its decoder is kept.
+ * decoding each part by Schema once more cost 1.7 us of 3.3: see `StreamedModel` for why it is left out.
  */
 export const make = (options: AiSdkOptions): Effect.Effect<LanguageModel.LanguageModel> => {
-  const streamText = (asked: LanguageModel.ProviderOptions) => Stream.unwrap(request(options, asked))
-  return LanguageModel.make({ streamText, generateText: (asked) => collectAnswer(streamText(asked)) })
+  let opened: Line | undefined
+  const line = Effect.suspend(() =>
+    opened === undefined ? Effect.tap(openLine(options), (made) => Effect.sync(() => (opened = made))) : Effect.succeed(opened))
+  const streamText = (asked: LanguageModel.ProviderOptions) => Stream.unwrap(request(options, line, asked))
+  return StreamedModel.make(streamText)
 }
 
 /** `make` as a layer. */

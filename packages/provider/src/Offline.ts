@@ -6,9 +6,9 @@ import { Effect, Layer, Predicate, Stream } from "effect"
 import * as LanguageModel from "effect/ai/LanguageModel"
 import type * as Prompt from "effect/ai/Prompt"
 import type * as Response from "effect/ai/Response"
-import { collectAnswer } from "./Answer.ts"
 import { readPrompt, type Step } from "./Offline/Grammar.ts"
 import { finalAnswer, helpText, type Outcome } from "./Offline/Report.ts"
+import * as StreamedModel from "./StreamedModel.ts"
 
 /** One line for the start of a run without a real model. */
 export const offlineNotice =
@@ -102,7 +102,7 @@ const respond = (move: Move): Stream.Stream<Response.StreamPartEncoded> =>
 export const make: Effect.Effect<LanguageModel.LanguageModel> = Effect.suspend(() => {
   const streamText = ({ prompt, tools }: LanguageModel.ProviderOptions) =>
     Stream.suspend(() => respond(nextMove(prompt, tools.map((tool) => tool.name))))
-  return LanguageModel.make({ streamText, generateText: (asked) => collectAnswer(streamText(asked)) })
+  return StreamedModel.make(streamText)
 })
 
 /** `make` as a layer. */

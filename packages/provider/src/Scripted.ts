@@ -4,9 +4,9 @@ import * as AiError from "effect/ai/AiError"
 import * as LanguageModel from "effect/ai/LanguageModel"
 import type * as Response from "effect/ai/Response"
 import { reasonFromStatus } from "./AiSdk/Failure.ts"
-import { collectAnswer } from "./Answer.ts"
 import { ScriptInvalid } from "./ProviderError.ts"
 import { parseScript, type Script, type ScriptStep } from "./Scripted/Script.ts"
+import * as StreamedModel from "./StreamedModel.ts"
 
 type Part = Response.StreamPartEncoded
 type Parts = Stream.Stream<Part, AiError.AiError>
@@ -93,7 +93,7 @@ export const make = Effect.fnUntraced(function*(script: Script) {
   const requests = yield* Ref.make(0)
   const streamText = (): Parts =>
     Stream.unwrap(Effect.map(Ref.updateAndGet(requests, (n) => n + 1), (request) => play(steps[request - 1] ?? { text: scriptEnded }, request)))
-  return yield* LanguageModel.make({ streamText, generateText: () => collectAnswer(streamText()) })
+  return yield* StreamedModel.make(streamText)
 })
 
 /** Reads a script from a file. Fails with `ScriptInvalid`. */

@@ -1,5 +1,5 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Console, Effect } from "effect"
+import { Console, Effect, Layer } from "effect"
 import { Sessions } from "@nimlet/session"
 
 const program = Effect.scoped(Effect.gen(function*() {
@@ -8,4 +8,5 @@ const program = Effect.scoped(Effect.gen(function*() {
   yield* Console.log(yield* session.entries)
 }))
 
-Effect.runPromise(program.pipe(Effect.provide(Sessions.layer("/tmp/sessions")), Effect.provide(NodeServices.layer)))
+const sessions = Layer.provide(Sessions.layer("/tmp/sessions"), NodeServices.layer)
+Effect.runPromise(Effect.provide(program, sessions))

@@ -3,10 +3,14 @@
  * one tool message; the latest compaction stands for what came before it (seed 000, "Session entries").
  */
 import * as Prompt from "effect/ai/Prompt"
-import type { AssistantEntry, ContentPart, ImagePart, SessionEntry, ThinkingPart, ToolResultEntry, ToolUsePart } from "@nimlet/protocol"
+import type { AssistantEntry, ContentPart, ImagePart, SessionEntry, ThinkingPart, ToolResultEntry, ToolUsePart, UserEntry } from "@nimlet/protocol"
 import type { UnknownEntry } from "./SessionLines.ts"
 
-const isAssistant = (entry: SessionEntry | UnknownEntry): entry is AssistantEntry => entry.type === "assistant"
+type Entries = ReadonlyArray<SessionEntry | UnknownEntry>
+
+/** Whether an entry is an answer of the model. */
+export const isAssistant = (entry: SessionEntry | UnknownEntry): entry is AssistantEntry => entry.type === "assistant"
+const isUser = (entry: SessionEntry | UnknownEntry): entry is UserEntry => entry.type === "user"
 const isResult = (entry: SessionEntry | UnknownEntry): entry is ToolResultEntry => entry.type === "tool_result"
 
 /** The tool calls of an assistant entry that are ours to run. */
@@ -17,7 +21,7 @@ export const callsOf = (entry: AssistantEntry): ReadonlyArray<ToolUsePart> =>
  * Calls of the last assistant entry that have no result: a run was cut there. Each must be given one before the model
  * is asked again.
  */
-export const unanswered = (entries: ReadonlyArray<SessionEntry | UnknownEntry>): ReadonlyArray<ToolUsePart> => {
+export const unanswered = (entries: Entries): ReadonlyArray<ToolUsePart> => {
   const at = entries.findLastIndex(isAssistant)
   const last = entries[at]
   if (last === undefined || !isAssistant(last)) return []
@@ -84,36 +88,63 @@ const resultPart = (entry: ToolResultEntry, names: ReadonlyMap<string, string>) 
   })
 
 /** What the model is sent of a session: one message per user or assistant entry and per group of results. */
-export const transcript = (entries: ReadonlyArray<SessionEntry | UnknownEntry>): ReadonlyArray<Prompt.Message> => {
+export const transcript = (entries: Entries): ReadonlyArray<Prompt.Message> => makeTranscript()(entries)
+
+/**
+ * `transcript` that remembers: an entry met before, the same object, gives the same message again, so a step pays for
+ * what is new in it and whoever encodes messages can remember them too.
+ */
+export const makeTranscript = (): (entries: Entries) => ReadonlyArray<Prompt.Message> => {
+  const known = new WeakMap<object, Prompt.Message>()
   const names = new Map<string, string>()
-  const messages: Array<Prompt.Message> = []
-  let results: Array<Prompt.ToolResultPart> = []
-  const closeResults = () => {
-    if (results.length > 0) messages.push(Prompt.toolMessage({ content: results }))
-    results = []
+
+  const remember = (entry: object, message: Prompt.Message): Prompt.Message => {
+    known.set(entry, message)
+    return message
   }
-  const { kept, summary } = sinceCompaction(entries)
-  if (summary !== undefined) {
-    messages.push(Prompt.userMessage({ content: [Prompt.textPart({ text: `<summary>\n${summary}\n</summary>` })] }))
+  const user = (entry: UserEntry) =>
+    known.get(entry) ?? remember(entry, Prompt.userMessage({ content: entry.content.flatMap(userPart) }))
+  const assistant = (entry: AssistantEntry) => {
+    for (const call of callsOf(entry)) names.set(call.id, call.name)
+    return known.get(entry) ?? remember(entry, Prompt.assistantMessage({ content: entry.content.flatMap(assistantPart) }))
   }
-  for (const entry of kept) {
-    if (isResult(entry)) {
-      results.push(resultPart(entry, names))
-    } else if (entry.type === "user" && "content" in entry) {
-      closeResults()
-      messages.push(Prompt.userMessage({ content: entry.content.flatMap(userPart) }))
-    } else if (isAssistant(entry)) {
-      closeResults()
-      for (const call of callsOf(entry)) names.set(call.id, call.name)
-      const content = entry.content.flatMap(assistantPart)
-      if (content.length > 0) messages.push(Prompt.assistantMessage({ content }))
+  // A group is known by its last result: it is closed by then.
+  const results = (group: ReadonlyArray<ToolResultEntry>, last: ToolResultEntry) => {
+    const message = known.get(last)
+    return message?.role === "tool" && message.content.length === group.length
+      ? message
+      : remember(last, Prompt.toolMessage({ content: group.map((entry) => resultPart(entry, names)) }))
+  }
+
+  return (entries) => {
+    const { kept, summary } = sinceCompaction(entries)
+    const messages: Array<Prompt.Message> = summary === undefined
+      ? []
+      : [Prompt.userMessage({ content: [Prompt.textPart({ text: `<summary>\n${summary}\n</summary>` })] })]
+    let group: Array<ToolResultEntry> = []
+    const closeGroup = () => {
+      const last = group.at(-1)
+      if (last !== undefined) messages.push(results(group, last))
+      group = []
     }
+    for (const entry of kept) {
+      if (isResult(entry)) {
+        group.push(entry)
+      } else if (isUser(entry)) {
+        closeGroup()
+        messages.push(user(entry))
+      } else if (isAssistant(entry)) {
+        closeGroup()
+        const message = assistant(entry)
+        if (message.content.length > 0) messages.push(message)
+      }
+    }
+    closeGroup()
+    return messages
   }
-  closeResults()
-  return messages
 }
 
-const sinceCompaction = (entries: ReadonlyArray<SessionEntry | UnknownEntry>) => {
+const sinceCompaction = (entries: Entries) => {
   const last = entries.findLast((entry) => entry.type === "compaction")
   return last !== undefined && "summary" in last
     ? { summary: last.summary, kept: entries.slice(last.first_kept_index) }

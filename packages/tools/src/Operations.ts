@@ -13,6 +13,8 @@ export interface Located {
   /** Relative to the workspace root with `/`; the root itself is `.`. */
   readonly shown: string
   readonly exists: boolean
+  /** What is there, when finding it has told already. */
+  readonly kind?: FileKind
 }
 
 /** What an entry of the file system is; `other` is a device, pipe or socket. */

@@ -10,9 +10,9 @@ describe("Operations on this machine: paths", () => {
   it.effect("a path is resolved against the workspace, with a leading @ or absolute all the same", () =>
     inWorkspace((w) => Effect.gen(function*() {
       yield* w.put("a/b", "")
-      const expected = { real: w.at("a/b"), shown: "a/b", exists: true }
+      const expected = { real: w.at("a/b"), shown: "a/b", exists: true, kind: "file" as const }
       for (const path of ["a/b", "@a/b", "./a/../a/b", w.at("a/b")]) assert.deepStrictEqual(yield* located(path), expected)
-      assert.deepStrictEqual(yield* located("."), { real: w.root, shown: ".", exists: true })
+      assert.deepStrictEqual(yield* located("."), { real: w.root, shown: ".", exists: true, kind: "directory" as const })
       assert.deepStrictEqual(yield* located("a/new/c"), { real: w.at("a/new/c"), shown: "a/new/c", exists: false })
     })))
 
@@ -59,7 +59,7 @@ describe("Operations on this machine: opened files", () => {
       const other = yield* makeFolder
       yield* other.put("secret", "s")
       yield* w.link(other.root, "out")
-      assert.deepStrictEqual(yield* located("out/secret"), { real: w.at("out/secret"), shown: "out/secret", exists: true })
+      assert.deepStrictEqual(yield* located("out/secret"), { real: w.at("out/secret"), shown: "out/secret", exists: true, kind: "file" })
       assert.include((yield* call(readTool, { path: "out/secret" })).text, "outside the workspace")
       assert.include((yield* call(writeTool, { path: "out/new", content: "x" })).text, "outside the workspace")
       assert.deepStrictEqual(yield* other.names("."), ["secret"])

@@ -130,25 +130,47 @@ const message = (source: Prompt.Message, style: PromptStyle): ReadonlyArray<AiMe
  * The prompt in the AI SDK's form. Empty texts and messages are left out; a failed result is `error-text` (images of it
  * go into a user message); options of other providers travel along and are ignored by them.
  */
-export const toAiPrompt = (prompt: Prompt.Prompt, style: PromptStyle = {}): AiPrompt =>
-  prompt.content.flatMap((item) => message(item, style))
+export const toAiPrompt = (prompt: Prompt.Prompt, style: PromptStyle = {}): AiPrompt => makeAiPrompt(style)(prompt)
+
+/** `toAiPrompt` that remembers: a message met before, the same object, is not said anew, so a step pays for what is new in it. */
+export const makeAiPrompt = (style: PromptStyle): (prompt: Prompt.Prompt) => AiPrompt => {
+  const known = new WeakMap<Prompt.Message, ReadonlyArray<AiMessage>>()
+  return (prompt) =>
+    prompt.content.flatMap((item) => {
+      const said = known.get(item) ?? message(item, style)
+      known.set(item, said)
+      return said
+    })
+}
 
 /** A schema as providers want it: `type: "object"` and `properties` are there even when an author left them out. */
 const inputSchema = (schema: object): object => ({ type: "object", properties: {}, ...schema })
 
+const tool = (source: Tool.Any): AiTool => {
+  const description = Tool.getDescription(source)
+  const strict = Tool.getStrictMode(source)
+  return {
+    type: "function",
+    name: source.name,
+    inputSchema: inputSchema(Tool.getJsonSchema(source)),
+    ...(description === undefined ? {} : { description }),
+    ...(strict === undefined ? {} : { strict })
+  }
+}
+
 /** The tools in the AI SDK's form, JSON Schemas unchanged. A provider's own tools (`Tool.providerDefined`) are left out. */
-export const toAiTools = (tools: ReadonlyArray<Tool.Any>): Array<AiTool> =>
-  tools.filter((tool) => !Tool.isProviderDefined(tool)).map((tool): AiTool => {
-    const description = Tool.getDescription(tool)
-    const strict = Tool.getStrictMode(tool)
-    return {
-      type: "function",
-      name: tool.name,
-      inputSchema: inputSchema(Tool.getJsonSchema(tool)),
-      ...(description === undefined ? {} : { description }),
-      ...(strict === undefined ? {} : { strict })
-    }
-  })
+export const toAiTools = (tools: ReadonlyArray<Tool.Any>): Array<AiTool> => makeAiTools()(tools)
+
+/** `toAiTools` that remembers what it said of a tool. */
+export const makeAiTools = (): (tools: ReadonlyArray<Tool.Any>) => Array<AiTool> => {
+  const known = new WeakMap<Tool.Any, AiTool>()
+  return (tools) =>
+    tools.filter((one) => !Tool.isProviderDefined(one)).map((one) => {
+      const said = known.get(one) ?? tool(one)
+      known.set(one, said)
+      return said
+    })
+}
 
 /** The tool choice in the AI SDK's form. `oneOf` has already narrowed the tools. */
 export const toAiToolChoice = (choice: LanguageModel.ToolChoice<string>): AiToolChoice => {

@@ -58,15 +58,18 @@ export const makeLocalFiles = Effect.fnUntraced(function*(
   /** The same for a path below the root that meets no link; undefined when there is one. The root is real already. */
   const withoutLinks = Effect.fnUntraced(function*(absolute: string) {
     let at = root
+    let kind: FileKind = "directory"
     for (const name of path.relative(root, absolute).split(path.sep)) {
       at = path.join(at, name)
-      const exists = yield* fs.lstat(at).pipe(
-        Effect.map(({ type }) => type === "SymbolicLink" ? undefined : true),
-        Effect.catch((error) => Effect.succeed(error.reason._tag === "NotFound" ? false : undefined))
+      const found = yield* fs.lstat(at).pipe(
+        Effect.map(({ type }) => kindOf(type)),
+        Effect.catch((error) => Effect.succeed(error.reason._tag === "NotFound" ? "nothing" as const : "link" as const))
       )
-      if (exists !== true) return exists === undefined ? undefined : { real: absolute, exists }
+      if (found === "link") return undefined
+      if (found === "nothing") return { real: absolute, exists: false }
+      kind = found
     }
-    return { real: absolute, exists: true }
+    return { real: absolute, exists: true, kind }
   })
 
   const resolve = Effect.fnUntraced(function*(given: string, written: string): Effect.fn.Return<Located, PathOutside | FileFailed> {
@@ -98,16 +101,16 @@ export const makeLocalFiles = Effect.fnUntraced(function*(
 
   const info: Files["info"] = (file) => fs.stat(file.real).pipe(Effect.map(infoOf), Effect.mapError(failed(file.shown)))
 
-  const refuseIrregular = (file: Located, { kind }: FileInfo) =>
+  const refuseIrregular = (file: Located, kind: FileKind) =>
     kind === "file" ? Effect.void : Effect.fail(new FileFailed({ path: file.shown, reason: whyNotRead[kind] }))
 
   const scan: Files["scan"] = (file, step) =>
     Effect.scoped(Effect.gen(function*() {
       // Opening a pipe would wait for a writer, opening a device may act: look first.
-      yield* refuseIrregular(file, yield* info(file))
+      yield* refuseIrregular(file, file.kind ?? (yield* info(file)).kind)
       const opened = yield* fs.open(file.real, { flag: "r", noFollow }).pipe(Effect.mapError(failed(file.shown)))
       const found = yield* opened.stat.pipe(Effect.map(infoOf), Effect.mapError(failed(file.shown)))
-      yield* refuseIrregular(file, found)
+      yield* refuseIrregular(file, found.kind)
       yield* checkOpened(opened, file.real, file.shown)
       const buffer = new Uint8Array(Math.min(CHUNK_BYTES, found.size + 1))
       for (;;) {
@@ -139,7 +142,7 @@ export const makeLocalFiles = Effect.fnUntraced(function*(
   const replace: Files["replace"] = Effect.fnUntraced(function*(file, bytes, mode) {
     const folder = path.dirname(file.real)
     if (file.exists) {
-      yield* refuseIrregular(file, yield* info(file))
+      yield* refuseIrregular(file, file.kind ?? (yield* info(file)).kind)
       // A rename would pass over a file's own write protection.
       yield* fs.access(file.real, { writable: true }).pipe(Effect.mapError(failed(file.shown)))
     } else {
