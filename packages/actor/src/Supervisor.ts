@@ -1,4 +1,4 @@
-/** Runs children, restarts each on its own when it crashes, and tells what happens to them (SPEC 2; OTP's one_for_one). */
+/** Runs children, restarts each on its own when it crashes, and tells what happens to them (OTP's one_for_one). */
 import { Effect, Fiber, PubSub, Scope, Stream } from "effect"
 import { NameTaken } from "./ActorError.ts"
 import type { ActorRef, ActorStatus } from "./ActorRef.ts"

@@ -1,4 +1,4 @@
-/** Roots → extensions, in startup order (seed 000, "Layout and discovery"; SPEC 3). */
+/** Roots → extensions, in startup order (seed 000, "Layout and discovery"). */
 import { Effect, FileSystem, Path, Result } from "effect"
 import type { Manifest } from "@nimlet/protocol"
 import { type FamilyPolicy, nimlet, type Root } from "./FamilyPolicy.ts"

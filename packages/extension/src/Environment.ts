@@ -1,4 +1,4 @@
-/** The environment of an extension process (SPEC 3, 7): hygiene against accidents, not secrecy. */
+/** The environment of an extension process: hygiene against accidents, not secrecy. */
 
 /** What the child learns beside what it inherits; absent fields give no variable. */
 export interface SessionVariables {

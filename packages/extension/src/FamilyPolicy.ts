@@ -1,5 +1,5 @@
 /**
- * What differs between families of extensions, as data (SPEC 3). Host and dispatcher read these records and never ask
+ * What differs between families of extensions, as data. Host and dispatcher read these records and never ask
  * which family they deal with.
  */
 import type { HookName } from "@nimlet/protocol"

@@ -1,4 +1,4 @@
-/** Decoding of replies, where each field stands or falls alone (SPEC 5). */
+/** Decoding of replies, where each field stands or falls alone. */
 import { Schema } from "effect"
 import type { JsonObject } from "@nimlet/protocol"
 

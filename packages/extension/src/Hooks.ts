@@ -1,4 +1,4 @@
-/** The dispatcher of lifecycle events: one fold over the subscribers, in startup order (SPEC 5). */
+/** The dispatcher of lifecycle events: one fold over the subscribers, in startup order. */
 import { Context, Effect, Layer } from "effect"
 import type { HookName, HookPayload } from "@nimlet/protocol"
 import { Extensions } from "./Extensions.ts"

@@ -1,4 +1,4 @@
-/** What the running extensions offer together, and who wins where two offer the same (seed 000; SPEC 3). Pure. */
+/** What the running extensions offer together, and who wins where two offer the same (seed 000). Pure. */
 import type { Capability, Registration } from "@nimlet/protocol"
 import type { FamilyPolicy } from "./FamilyPolicy.ts"
 import type { ExtensionCommand, ExtensionTool } from "./Offer.ts"

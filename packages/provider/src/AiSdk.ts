@@ -1,5 +1,5 @@
 /**
- * A language model of the AI SDK as an `effect/ai` `LanguageModel` (SPEC 10). The SDK's own loop, retries and tools are
+ * A language model of the AI SDK as an `effect/ai` `LanguageModel`. The SDK's own loop, retries and tools are
  * not used: one request in, one stream of parts out.
  */
 import { Cause, Clock, Duration, Effect, Layer, Stream } from "effect"

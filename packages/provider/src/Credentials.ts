@@ -1,4 +1,4 @@
-/** Keys of providers (SPEC 10, `nimlet.md` 2.4): given outright, from `auth.json`, or from the environment. */
+/** Keys of providers: given outright, from `auth.json`, or from the environment. */
 import { Effect, FileSystem, Option, Predicate, Redacted, Result } from "effect"
 import { AuthFileInvalid } from "./ProviderError.ts"
 

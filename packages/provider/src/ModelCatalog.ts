@@ -64,7 +64,7 @@ export interface ModelLimits {
 const sees = (contextWindow: number, maxOutput?: number): ModelLimits =>
   ({ contextWindow, images: true, ...(maxOutput === undefined ? {} : { maxOutput }) })
 
-/** First match wins: known models, then guesses by a part of the name (`nimlet.md` 2.4, put right where it is known better). */
+/** First match wins: known models, then guesses by a part of the name. */
 const rules: ReadonlyArray<readonly [RegExp, ModelLimits]> = [
   [/claude-(sonnet|opus|fable)-5/, sees(1_000_000, 128_000)],
   [/claude-(sonnet|opus)-4[-.][678]/, sees(200_000, 128_000)],

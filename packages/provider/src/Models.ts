@@ -1,4 +1,4 @@
-/** From the name of a model to a model that can be asked (SPEC 10). */
+/** From the name of a model to a model that can be asked. */
 import { Context, Duration, Effect, FileSystem, Layer, Option, type Redacted } from "effect"
 import * as LanguageModel from "effect/ai/LanguageModel"
 import * as AiSdk from "./AiSdk.ts"

@@ -1,5 +1,5 @@
 /**
- * The embedded model that needs no key (SPEC 10): it maps plain requests to real tool calls by rules, and says what it
+ * The embedded model that needs no key: it maps plain requests to real tool calls by rules, and says what it
  * is. It keeps no state: where it is in a request follows from the prompt, so a resumed session goes on rightly.
  */
 import { Effect, Layer, Predicate, Stream } from "effect"

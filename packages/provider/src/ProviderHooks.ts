@@ -10,7 +10,7 @@ export interface ProviderRequest {
 }
 
 /**
- * Hooks around a model request (SPEC 5: `before_provider_request`, `before_provider_headers`,
+ * Hooks around a model request (`before_provider_request`, `before_provider_headers`,
  * `after_provider_response`). A hook that is absent costs nothing. They run in the context of the fiber that asked for
  * the answer, in the order request, headers, response, and are interrupted with it.
  */

@@ -1,5 +1,5 @@
 /**
- * When a failed model request is tried again, and after how long (SPEC 10). A policy only: whoever runs the turn waits,
+ * When a failed model request is tried again, and after how long. A policy only: whoever runs the turn waits,
  * shows that it waits, and throws away what the dead attempt had said.
  */
 import { Duration, Effect, Option, Predicate, Random } from "effect"

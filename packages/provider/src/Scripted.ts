@@ -1,4 +1,4 @@
-/** A model that plays a script: deterministic answers for tests, demonstrations and benchmarks (SPEC 9, 10). */
+/** A model that plays a script: deterministic answers for tests, demonstrations and benchmarks. */
 import { Array as Arr, Cause, Clock, Effect, FileSystem, Layer, Ref, Stream } from "effect"
 import * as AiError from "effect/ai/AiError"
 import * as LanguageModel from "effect/ai/LanguageModel"

@@ -1,6 +1,6 @@
 /**
  * One open session: its entries in memory and, unless it is kept in memory only, its append-only file. Each entry is
- * one `write`, finished before `append` returns; the file and its header appear with the first entry (SPEC of seed 000,
+ * one `write`, finished before `append` returns; the file and its header appear with the first entry (seed 000,
  * "Session entries").
  */
 import { Clock, Effect, FileSystem, Option, Path, PlatformError, Random, Scope, Semaphore } from "effect"

@@ -1,4 +1,4 @@
-/** Reading arguments that the caller has already held against the tool's schema (SPEC 6). */
+/** Reading arguments that the caller has already held against the tool's schema. */
 import type { JsonObject } from "@nimlet/protocol"
 
 /** The text under `key`, undefined when there is none. */

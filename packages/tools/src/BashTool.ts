@@ -46,7 +46,7 @@ const report = (recorder: Recorder, exit: ProcessExit | undefined, seconds: numb
 const record = (files: Files, context: ToolContext, maxBytes: number): Effect.Effect<Recorder, never, Scope.Scope> =>
   makeRecorder({ spill: files.spill("bash"), live: context.output, limits: { ...modelLimits, maxBytes } })
 
-/** `bash` (nimlet 4.7). */
+/** The `bash` tool. */
 export const bashTool = (options: BashOptions = {}): Tool<Operations> => {
   const maxBytes = options.maxOutputBytes ?? modelLimits.maxBytes
   return {

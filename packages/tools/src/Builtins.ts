@@ -15,7 +15,7 @@ import { writeTool } from "./WriteTool.ts"
 /** What the caller decides for all of them; `env` is that of bash and git. */
 export type BuiltinOptions = BashOptions
 
-/** read, grep, glob, ls, edit, write, bash, git (nimlet 4.7, SPEC 6). */
+/** read, grep, glob, ls, edit, write, bash, git. */
 export const builtins = (options: BuiltinOptions = {}): ReadonlyArray<Tool<Operations>> => [
   readTool,
   grepTool,

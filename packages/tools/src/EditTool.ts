@@ -84,7 +84,7 @@ const change = Effect.fnUntraced(function*(files: Files, file: Located, args: Js
 
 const texts = { old_text: { type: "string" }, new_text: { type: "string" } }
 
-/** `edit` (nimlet 4.7). */
+/** The `edit` tool. */
 export const editTool: Tool<Operations> = {
   name: "edit",
   description: "Replace exact text in a UTF-8 file up to 10 MB, all or nothing. Each old_text must occur exactly once; replacements run in order.",

@@ -1,4 +1,4 @@
-/** One lock a file, made when someone comes and dropped when the last one leaves (SPEC 6: edits to one real file are serial). */
+/** One lock a file, made when someone comes and dropped when the last one leaves (edits to one real file are serial). */
 import { Effect, Semaphore } from "effect"
 
 interface Lock {

@@ -92,7 +92,7 @@ const answer = Effect.fnUntraced(function*(processes: Processes, options: GitOpt
   return textResult(text === "" ? `No output: nothing to ${operation === "log" ? "show" : operation}.` : text)
 })
 
-/** `git` (nimlet 4.7). */
+/** The `git` tool. */
 export const gitTool = (options: GitOptions = {}): Tool<Operations> => ({
   name: "git",
   description: "Look at the git repository, read-only. blame needs path; limit (log) is 20, at most 100. Output up to 50 KB.",

@@ -22,7 +22,7 @@ export const splitPattern = (pattern: string): { readonly folder: string; readon
 
 const none = textResult("No files. Ignored files are not listed; give an exact path to find one.")
 
-/** `glob` (nimlet 4.7). */
+/** The `glob` tool. */
 export const globTool: Tool<Operations> = {
   name: "glob",
   description: "Find files by path pattern: * within one folder, ** any depth, ?, {a,b}; ignored files are skipped. At most 200.",

@@ -62,7 +62,7 @@ const makeMatches = (max: number, accepts: (path: string) => boolean) => {
   return { take: records.push, lines, isMore: () => more }
 }
 
-/** `grep` (nimlet 4.7). */
+/** The `grep` tool. */
 export const grepTool: Tool<Operations> = {
   name: "grep",
   description: "Search file contents with a regular expression (ripgrep, PCRE where needed); ignored files are skipped. Gives path:line:text, 80 matches unless max_matches (200 at most).",

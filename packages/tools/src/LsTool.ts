@@ -8,7 +8,7 @@ import type { Tool } from "./Tool.ts"
 
 const MAX_ENTRIES = 500
 
-/** `ls` (SPEC 6). */
+/** The `ls` tool. */
 export const lsTool: Tool<Operations> = {
   name: "ls",
   description: "List a folder, hidden entries too, folders with a trailing /. At most 500 entries.",

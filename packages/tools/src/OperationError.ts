@@ -1,7 +1,7 @@
 /** What can go wrong below the tools. Each `message` is a text the model reads. */
 import { Schema } from "effect"
 
-/** The path leads out of the workspace, by itself or through a link (SPEC 7). */
+/** The path leads out of the workspace, by itself or through a link. */
 export class PathOutside extends Schema.TaggedError<PathOutside>()("PathOutside", { path: Schema.String }) {
   override get message(): string {
     return `path is outside the workspace: ${this.path}`

@@ -37,7 +37,7 @@ export interface Spill {
 export interface Files {
   /**
    * Resolves a path the model gave: a leading `@` is stripped, links of the nearest existing ancestor are followed,
-   * and a place outside the workspace is refused (SPEC 6, 7).
+   * and a place outside the workspace is refused.
    */
   readonly locate: (path: string) => Effect.Effect<Located, PathOutside | FileFailed>
   /** What is there now; fails when nothing is. */

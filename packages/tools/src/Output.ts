@@ -9,7 +9,7 @@ export interface Limits {
   readonly maxLines: number
 }
 
-/** At most this goes to the model from one call (SPEC 6). */
+/** At most this goes to the model from one call. */
 export const modelLimits: Limits = { maxBytes: 50 * 1024, maxLines: 2000 }
 
 /** The most the end of a text takes when its middle is dropped. */

@@ -80,7 +80,7 @@ const makePass = (start: number, end: number) => {
   return { step, report }
 }
 
-/** `read` (nimlet 4.7). */
+/** The `read` tool. */
 export const readTool: Tool<Operations> = {
   name: "read",
   description: "Read a text file with line numbers, or a PNG, JPEG, GIF or WEBP image up to 5 MB. At most 50 KB and 2000 lines a call; read on with start_line.",

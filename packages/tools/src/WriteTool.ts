@@ -29,7 +29,7 @@ const put = Effect.fnUntraced(function*(files: Files, file: Located, content: st
   )
 })
 
-/** `write` (nimlet 4.7). */
+/** The `write` tool. */
 export const writeTool: Tool<Operations> = {
   name: "write",
   description: "Write a whole file; folders are made. An existing file needs overwrite: true; prefer edit for changes.",

@@ -1,5 +1,5 @@
 /**
- * An extension as a child process in a group of its own (seed 000, "Transport and handshake"; SPEC 4). Nothing else
+ * An extension as a child process in a group of its own (seed 000, "Transport and handshake"). Nothing else
  * holds its pipes, so it reads end-of-file when the host dies.
  */
 import { Context, Deferred, Effect, Fiber, FileSystem, Layer, Path, type PlatformError, Stream } from "effect"

@@ -1,4 +1,4 @@
-/** Bytes → lines, with a limit (SPEC 4): split on LF only, one CR stripped, blank lines ignored, a leading BOM stripped. */
+/** Bytes → lines, with a limit: split on LF only, one CR stripped, blank lines ignored, a leading BOM stripped. */
 import { Result } from "effect"
 import { joinBytes } from "./Bytes.ts"
 

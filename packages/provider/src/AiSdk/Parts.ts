@@ -81,7 +81,7 @@ export const toolCallParseError = (call: { readonly metadata: { readonly [key: s
 }
 
 /**
- * Makes a decoder for one answer. Rules (SPEC 10):
+ * Makes a decoder for one answer. Rules:
  * - neighbouring deltas of one block in a chunk become one; empty ones vanish; a block's metadata (thinking signatures,
  *   item ids) is gathered and stands on its `-end` part;
  * - tool calls are held until a `finish` that is neither an error nor interrupted, then come right before it;

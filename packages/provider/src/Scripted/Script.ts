@@ -1,4 +1,4 @@
-/** The JSON of a script for the `scripted` model (SPEC 9, `--script`), and its reading. Pure. */
+/** The JSON of a script for the `scripted` model (`--script`), and its reading. Pure. */
 import { Effect, Predicate, Result, Schema } from "effect"
 import * as SchemaIssue from "effect/SchemaIssue"
 import { ScriptInvalid } from "../ProviderError.ts"

@@ -16,7 +16,7 @@ export interface LocalOptions {
 }
 
 /**
- * `Operations` on this machine (SPEC 6, 7). Fails when the workspace is not there. When its scope closes, what calls
+ * `Operations` on this machine. Fails when the workspace is not there. When its scope closes, what calls
  * left running in the background is ended and spill files are removed.
  */
 export const layerLocal = (
