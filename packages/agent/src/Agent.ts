@@ -50,6 +50,11 @@ const runnable = (extensions: Extensions["Service"], { capabilities, description
   }
 })
 
+const isSame = (some: ReadonlyArray<ExtensionTool>, others: ReadonlyArray<ExtensionTool>): boolean =>
+  some.length === others.length &&
+  some.every((tool, index) =>
+    tool.name === others[index]?.name && tool.extension === others[index].extension && tool.inputSchema === others[index].inputSchema)
+
 /** The agent of a session. */
 export class Agent extends Context.Service<Agent, {
   /** Runs one input to its end. Interrupting it is the user's interrupt: calls are cancelled, the session stays whole. */
@@ -78,10 +83,11 @@ const makeAgent = Effect.fnUntraced(function*(
   const languageModel = yield* LanguageModel.LanguageModel
   const builtins = options.tools.map((tool): OfferedTool => ({ tool }))
 
-  let offered: ReadonlyArray<ExtensionTool> | undefined
+  // Frozen anew only when an extension came, went or registered anew: providers remember what they said of a tool.
+  let offered: ReadonlyArray<ExtensionTool> = []
   let current: ToolSet = toolSet(builtins, options.only)
   const tools = Effect.map(extensions.tools, (registered) => {
-    if (registered !== offered) {
+    if (!isSame(registered, offered)) {
       offered = registered
       current = toolSet([...builtins, ...registered.map((tool) => runnable(extensions, tool))], options.only)
     }
