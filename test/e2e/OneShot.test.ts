@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
+import { checkRecords } from "../kit/RecordOrder.ts"
 import { makeWorkspace, records } from "../kit/Workspace.ts"
 
 const sessionFiles = (home: string) => readdirSync(join(home, ".nimlet/sessions")).filter((name) => name.endsWith(".jsonl"))
@@ -8,6 +9,7 @@ const entriesOf = (home: string, name: string) =>
   readFileSync(join(home, ".nimlet/sessions", name), "utf8").trimEnd().split("\n").map((line) => JSON.parse(line) as Record<string, unknown>)
 
 describe("nimlet without a key", () => {
+  // E-250
   it("reads with the real tool, answers on stdout, says on stderr that it is offline, and stores the session", async () => {
     await using space = await makeWorkspace()
     await space.file("README.md", "# Lighthouse\n\ntext\n")
@@ -52,9 +54,11 @@ describe("nimlet without a key", () => {
     expect(readdirSync(space.work)).toEqual([])
   })
 
+  // J-017 J-018
   it("writes nothing to disk with --no-session", async () => {
     await using space = await makeWorkspace()
-    expect((await space.nimlet(["--no-session", "list the files"])).code).toBe(0)
+    const run = await space.nimlet(["--mode", "json", "--provider", "offline", "--no-session", "list the files"])
+    expect([run.code, checkRecords(records(run.stdout))]).toEqual([0, []])
     expect(readdirSync(space.home)).toEqual([])
   })
 
@@ -115,6 +119,7 @@ describe("the command line", () => {
     expect(records(run.stdout).find((record) => record["type"] === "run_start")!["prompt"]).toBe("fix --the bug")
   })
 
+  // J-015
   it("exits 2 with usage on stderr for an unknown flag, and for no prompt at all", async () => {
     await using space = await makeWorkspace()
     const unknown = await space.nimlet(["--frobnicate", "x"])
@@ -122,6 +127,8 @@ describe("the command line", () => {
     expect(unknown.stderr).toContain("--frobnicate")
     expect(unknown.stderr).toContain("--provider")
     expect((await space.nimlet(["-p"])).code).toBe(2)
+    const machine = await space.nimlet(["--mode", "json", "--frobnicate", "x"])
+    expect([machine.code, machine.stdout]).toEqual([2, ""])
   })
 
   it("prints help and version on stdout", async () => {

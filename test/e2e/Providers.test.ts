@@ -14,6 +14,7 @@ describe.each([anthropic, responses, chat])("$name", (provider) => {
     return { space, nimlet }
   }
 
+  // J-028 J-085
   it("carries thinking, parallel calls, their results and usage through two requests that a strict server takes", async () => {
     await using stub = await startModelStub([
       { thinking: "look at both", text: "I look.", tools: [{ name: "read", args: { path: "a.txt" } }, { name: "read", args: { path: "b.txt" } }], usage: { input: 50, output: 9, cacheRead: 30 } },
@@ -75,6 +76,7 @@ describe.each([anthropic, responses, chat])("$name", (provider) => {
     expect(records(run.stdout).find((record) => record["type"] === "tool_result")).toMatchObject({ is_error: true })
   })
 
+  // J-051
   it("makes ids unique that the model gave twice or left empty", async () => {
     await using stub = await startModelStub([
       { tools: [{ name: "ls", args: {}, id: "same" }, { name: "ls", args: {}, id: "same" }] },

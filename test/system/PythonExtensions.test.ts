@@ -12,7 +12,11 @@ const install = (space: Workspace, ...names: ReadonlyArray<string>) => {
   for (const name of names) cpSync(join(fixtures, name), join(space.home, ".nimlet/extensions", name), { recursive: true })
 }
 
+const terminal = { tty: true, env: { TERM: "xterm", NO_COLOR: "1" } }
+const results = (stdout: string) => records(stdout).filter((record) => record["type"] === "tool_result")
+
 describe("the notes extension", () => {
+  // E-003 E-032 E-283
   it("is called by the model and writes the file", async () => {
     await using space = await makeWorkspace()
     await using stub = await startModelStub([{ tools: [{ name: "save_note", args: { text: "mind the cache" } }] }, { text: "Saved." }])
@@ -21,37 +25,48 @@ describe("the notes extension", () => {
     expect(run.code).toBe(0)
     expect(checkRecords(records(run.stdout))).toEqual([])
     expect(readFileSync(join(space.work, "NOTES.md"), "utf8")).toBe("mind the cache\n")
-    expect(JSON.stringify(stub.requests[1]!.body)).toContain("Noted.")
+    expect(JSON.stringify(stub.requests[1]!.body)).toContain("Saved the note.")
     expect(await lastingSurvivors(space.root)).toEqual([])
   })
 
-  it("answers its command, and its status reaches the terminal", async () => {
+  // E-284
+  it("sets a status that reaches the terminal", async () => {
     await using space = await makeWorkspace()
     install(space, "notes")
-    const run = await space.nimlet(["/note buy milk"], { tty: true, env: { TERM: "xterm", NO_COLOR: "1" } })
+    const run = await space.nimlet([`call save_note {"text":"x"}`], { ...terminal, stdin: "y\n" })
+    expect(run.stdout).toContain("[notes:notes] NOTES.md updated")
+  })
+
+  // E-003 E-102 E-252 E-281 E-282 E-285
+  it("answers its command", async () => {
+    await using space = await makeWorkspace()
+    install(space, "notes")
+    const run = await space.nimlet(["/note remember the cache bug"], terminal)
     expect(run.stdout).toContain("Noted.")
-    expect(run.stdout).toContain("[notes:count] 1 notes")
-    expect(readFileSync(join(space.work, "NOTES.md"), "utf8")).toBe("buy milk\n")
+    expect(readFileSync(join(space.work, "NOTES.md"), "utf8")).toBe("remember the cache bug\n")
   })
 })
 
 describe("the guard extension", () => {
-  it("keeps a network command from running, tells the model, and shows its count", async () => {
+  // E-123 E-186 E-287 E-289 E-290 E-291
+  it("keeps network commands from running and tells the model why, lets others pass, and its answers to nothing do no harm", async () => {
     await using space = await makeWorkspace()
-    await using stub = await startModelStub([
-      { tools: [{ name: "bash", args: { command: "curl x; touch ran" } }] },
-      { text: "I was not allowed to." }
-    ])
-    install(space, "notes", "guard")
+    const commands = ["curl x; touch ran", "wget x; touch ran", "nc x; touch ran", "ssh x; touch ran", "touch fine"]
+    await using stub = await startModelStub([{ tools: commands.map((command) => ({ name: "bash", args: { command } })) }, { text: "Some of it." }])
+    install(space, "guard")
     const run = await space.nimlet(["--mode", "json", ...anthropic.args, "fetch it"], { env: anthropic.env(stub.url) })
     expect(run.code).toBe(0)
-    expect(records(run.stdout).find((record) => record["type"] === "tool_result")).toMatchObject({
-      output: "approval_denied: no network from the shell",
-      is_error: true
-    })
-    expect(JSON.stringify(stub.requests[1]!.body)).toContain("approval_denied")
-    expect(existsSync(join(space.work, "ran"))).toBe(false)
-    const shown = await space.nimlet(["run `curl x`"], { tty: true, env: { TERM: "xterm", NO_COLOR: "1" } })
-    expect(shown.stdout).toContain("[guard:refused] 1 refused")
+    expect(results(run.stdout).map((result) => result["is_error"])).toEqual([true, true, true, true, false])
+    expect(results(run.stdout)[0]!["output"]).toBe("approval_denied: network commands are blocked in this project")
+    expect(JSON.stringify(stub.requests[1]!.body)).toContain("approval_denied: network commands are blocked in this project")
+    expect(records(run.stdout).filter((record) => record["type"] === "diagnostic")).toEqual([])
+    expect([existsSync(join(space.work, "ran")), existsSync(join(space.work, "fine"))]).toEqual([false, true])
+  })
+
+  // E-288
+  it("shows how many it blocked", async () => {
+    await using space = await makeWorkspace()
+    install(space, "guard")
+    expect((await space.nimlet(["run `curl x`"], terminal)).stdout).toContain("[guard:guard] blocked 1")
   })
 })

@@ -19,6 +19,7 @@ describe("Agent", () => {
         assert.deepStrictEqual((yield* entries).map((entry) => entry.type), ["user", "assistant"])
       })))
 
+  // J-005
   it.effect("puts piped text before what was typed", () =>
     withAgent({ replies: [says("ok")] }, ({ asked, events, prompt }) =>
       Effect.gen(function*() {
@@ -28,10 +29,12 @@ describe("Agent", () => {
         assert.include(JSON.stringify(asked[0]?.prompt.content.at(-1)), "the diff")
       })))
 
+  // E-159 E-160 E-196
   it.effect("goes on with the results of calls until the model calls nothing more", () =>
-    withAgent({ replies: [calls({ name: "write", args: { path: "x" } }), says("done")], tools: [tool("write")] }, ({ asked, events, prompt }) =>
+    withAgent({ replies: [calls({ name: "write", args: { path: "x" } }), says("done")], tools: [tool("write")] }, ({ asked, events, fired, prompt }) =>
       Effect.gen(function*() {
         assert.isTrue((yield* prompt("go")).success)
+        assert.deepStrictEqual(fired.map(({ event }) => event), ["session_start", "turn_start", "tool_call", "tool_result", "turn_end"])
         assert.deepStrictEqual(shape(events).slice(2), [
           "step_start", "tool_call", "tool_result", "step_end",
           "step_start", "message", "step_end", "run_end"
@@ -39,6 +42,7 @@ describe("Agent", () => {
         assert.deepStrictEqual(asked[1]?.prompt.content.map((message) => message.role), ["system", "user", "assistant", "tool"])
       })))
 
+  // E-176
   it.effect("runs neighbouring reads at once, a writer alone, and tells results in the order of the calls", () =>
     Effect.gen(function*() {
       const counter = yield* gauge
@@ -50,14 +54,16 @@ describe("Agent", () => {
       yield* withAgent({
         replies: [calls({ name: "read", args: { slow: true }, id: "1" }, { name: "read", id: "2" }, { name: "write", id: "3" }), says("done")],
         tools: [read, tool("write", { run: () => counter.during(Effect.succeed(textResult("written"))) })]
-      }, ({ entries, prompt }) =>
+      }, ({ entries, fired, prompt }) =>
         Effect.gen(function*() {
           yield* prompt("go")
+          assert.strictEqual(fired.filter(({ event }) => event === "tool_call").length, 3)
           assert.deepStrictEqual(textsOf(yield* entries), ["slow", "quick", "written"])
         }))
       assert.strictEqual(yield* counter.most, 2)
     }))
 
+  // E-184
   it.effect("gives the model an error for a tool it does not have, and for arguments that do not fit", () =>
     withAgent({
       replies: [
@@ -73,9 +79,10 @@ describe("Agent", () => {
         assert.include(misfit, "path")
         assert.include(garbled, "not valid JSON")
         assert.strictEqual(empty, "write ran")
-        assert.strictEqual(fired.filter(({ event }) => event === "tool_call").length, 1)
+        assert.deepStrictEqual(fired.filter(({ event }) => event === "tool_call").map(({ payload }) => payload), [{ tool: "write", arguments: {} }])
       })))
 
+  // E-123 E-186
   it.effect("never runs what a hook blocks, and tells the model why", () =>
     Effect.gen(function*() {
       let ran = false
@@ -88,14 +95,16 @@ describe("Agent", () => {
               ? { _tag: "Blocked", reason: "not now", blockedBy: ["guard"] }
               : { _tag: "Continue", payload, changedBy: [] }) as never)
         }
-      }, ({ entries, prompt }) =>
+      }, ({ asked, entries, prompt }) =>
         Effect.gen(function*() {
           assert.isTrue((yield* prompt("go")).success)
           assert.deepStrictEqual(textsOf(yield* entries), ["approval_denied: not now"])
+          assert.include(JSON.stringify(asked[1]?.prompt.content), "approval_denied: not now")
         }))
       assert.isFalse(ran)
     }))
 
+  // E-187
   it.effect("checks what a hook left as arguments again, and asks permission for that", () =>
     Effect.gen(function*() {
       const asked: Array<unknown> = []
@@ -145,6 +154,7 @@ describe("Agent", () => {
       assert.deepStrictEqual(asked, ["npm  test", "rm x"])
     }))
 
+  // E-192 E-193
   it.effect("lets a hook change the result that is stored and told", () =>
     withAgent({
       replies: [calls({ name: "write" }), says("done")],
@@ -204,6 +214,7 @@ describe("Agent", () => {
         assert.include(shape(events), "error")
       })))
 
+  // E-161 E-200
   it.effect("gives every open call a result when the user interrupts, and tells the turn's end", () =>
     withAgent({
       replies: [calls({ name: "write", id: "1" }, { name: "write", id: "2" }), says("after")],
@@ -237,6 +248,7 @@ describe("Agent", () => {
         assert.deepStrictEqual(asked[0]?.prompt.content.map((message) => message.role), ["system", "assistant", "tool", "user"])
       })))
 
+  // E-274
   it.effect("offers only the tools that were asked for, extensions' included", () =>
     withAgent({
       replies: [says("ok")],
@@ -252,14 +264,19 @@ describe("Agent", () => {
         assert.deepStrictEqual(asked[0]?.tools.map((one) => one.name), ["read", "save_note"])
       })))
 
+  // E-102 E-103 E-104 E-196
   it.effect("runs a command without the model, then what it wants said as a turn", () =>
-    withAgent({ replies: [says("fixed")], commands: { fix: { message: "on it", prompt: "fix the test" } } }, ({ asked, events, prompt }) =>
+    withAgent({ replies: [says("fixed")], commands: { fix: { message: "on it", prompt: "fix the test" } } }, ({ asked, events, fired, prompt }) =>
       Effect.gen(function*() {
         assert.strictEqual((yield* prompt("/FIX now")).text, "fixed")
         assert.deepStrictEqual(shape(events), [
           "message", "run_start", "message", "run_end",
           "message", "run_start", "step_start", "message", "step_end", "run_end"
         ])
+        assert.deepStrictEqual(events.flatMap((event) => event.type === "message" ? [[event.role, event.content]] : []), [
+          ["user", "/FIX now"], ["assistant", "on it"], ["user", "fix the test"], ["assistant", "fixed"]
+        ])
+        assert.strictEqual(fired.filter(({ event }) => event === "turn_start").length, 1)
         assert.include(JSON.stringify(asked[0]?.prompt.content), "fix the test")
       })))
 
@@ -271,6 +288,7 @@ describe("Agent", () => {
         assert.strictEqual(asked.length, 1)
       })))
 
+  // E-162 E-167
   it.effect("tells extensions of the session's end when it is closed", () =>
     Effect.gen(function*() {
       const fired = yield* withAgent({ replies: [] }, ({ fired }) => Effect.succeed(fired))

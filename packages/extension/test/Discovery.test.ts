@@ -12,7 +12,8 @@ const temp = Effect.flatMap(FileSystem.FileSystem, (fs) => Effect.flatMap(fs.mak
 const program = (name: string) => ({ name, command: ["x"] })
 
 describe("discover", () => {
-  it.effect("finds all roots of all families in startup order, names sorted bytewise (E-008 to E-013)", () =>
+  // E-012 E-013 E-313
+  it.effect("finds all roots of all families in startup order, names sorted bytewise", () =>
     Effect.gen(function*() {
       const home = yield* temp
       const workspace = yield* temp
@@ -35,25 +36,29 @@ describe("discover", () => {
       assert.deepStrictEqual(untrusted.found.map(({ key }) => key), ["g1", "Z", "b", "é", "g3"])
     }).pipe(Effect.provide(NodeServices.layer)))
 
-  it.effect("skips bad manifests with `skipping <folder>: <reason>` and goes on (E-036 to E-040)", () =>
+  // E-036 E-037 E-038 E-039 E-040
+  it.effect("skips bad manifests with `skipping <folder>: <reason>` and goes on", () =>
     Effect.gen(function*() {
       const root = yield* temp
       const fs = yield* FileSystem.FileSystem
       yield* put(`${root}/a`, "{")
       yield* put(`${root}/b`, { command: ["x"] })
       yield* put(`${root}/c`, program("c"))
+      yield* put(`${root}/d`, { name: "d" })
       yield* fs.makeDirectory(`${root}/no-manifest`)
       yield* fs.writeFileString(`${root}/file`, "")
       const roots = [{ path: root, family: nimlet, project: false }, { path: `${root}/missing`, family: niminal, project: false }]
       const { found, warnings } = yield* discover({ roots, paths: [`${root}/nowhere`] })
       assert.deepStrictEqual(found.map(({ key }) => key), ["c"])
-      assert.strictEqual(warnings.length, 3)
+      assert.strictEqual(warnings.length, 4)
       assert.match(warnings[0]!, new RegExp(`^skipping ${root}/a: .*JSON`))
       assert.strictEqual(warnings[1], `skipping ${root}/b: missing name`)
-      assert.strictEqual(warnings[2], `skipping ${root}/nowhere: cannot read manifest`)
+      assert.strictEqual(warnings[2], `skipping ${root}/d: command must be an array`)
+      assert.strictEqual(warnings[3], `skipping ${root}/nowhere: cannot read manifest`)
     }).pipe(Effect.provide(NodeServices.layer)))
 
-  it.effect("starts one real folder once, however it is reached, and counts equal names (E-013, E-014)", () =>
+  // E-013
+  it.effect("starts one real folder once, however it is reached, and counts equal names", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const one = yield* temp
@@ -66,6 +71,7 @@ describe("discover", () => {
       assert.deepStrictEqual(found.map(({ folder, key }) => [key, folder]), [["same", `${one}/a`], ["same#2", `${two}/b`]])
     }).pipe(Effect.provide(NodeServices.layer)))
 
+  // E-313
   it.effect("puts extensions named by path last, and hints at a budget that looks like milliseconds", () =>
     Effect.gen(function*() {
       const root = yield* temp

@@ -8,7 +8,8 @@ import { settle } from "./settle.ts"
 const tool = (name: string, more: Json = {}) => ({ name, description: `${name}.`, input_schema: { type: "object" }, ...more })
 
 describe("starting", () => {
-  it.effect("sends initialize once, takes register, and reports what runs (E-051 to E-060)", () => {
+  // E-051 E-056 E-057 E-058 E-059 E-060 X-010
+  it.effect("sends initialize once, takes register, and reports what runs", () => {
     const a = peer({ tools: [tool("save")] })
     return Effect.gen(function*() {
       const host = yield* startAll({ manifests: { a: {} }, start: { entries: (key) => [`of ${key}`] } })
@@ -27,11 +28,12 @@ describe("starting", () => {
     }).pipe(Effect.provide(memory({ a: a.script })))
   })
 
-  it.effect("starts in parallel and commits in startup order, whatever the speed (E-052)", () => {
+  // E-013 E-014 E-052 X-007
+  it.effect("starts in parallel and commits in startup order, whatever the speed", () => {
     const slow = peer({ tools: [tool("t", { description: "slow" })] })
     const fast = peer({ tools: [tool("t", { description: "fast" })] })
     return Effect.gen(function*() {
-      const host = yield* startAll({ manifests: { a: {}, b: {}, c: {} } })
+      const host = yield* startAll({ manifests: { a: {}, b: {}, c: { name: "b" } } })
       const starting = yield* Effect.forkChild(host.start)
       yield* fast.next
       yield* settle
@@ -39,8 +41,8 @@ describe("starting", () => {
       assert.isUndefined(starting.pollUnsafe())
       yield* TestClock.adjust("1 second")
       const report = yield* Fiber.join(starting)
-      assert.deepStrictEqual(report.started, ["a", "b", "c"])
-      assert.deepStrictEqual((yield* host.extensions.tools).map((each) => each.extension), ["c"])
+      assert.deepStrictEqual(report.started, ["a", "b", "b#2"])
+      assert.deepStrictEqual((yield* host.extensions.tools).map((each) => each.extension), ["b#2"])
     }).pipe(Effect.provide(memory({
       a: (self, launch) => Effect.andThen(Effect.sleep("1 second"), slow.script(self, launch)),
       b: fast.script,
@@ -48,11 +50,12 @@ describe("starting", () => {
     })))
   })
 
-  it.effect("gives up on a mute extension after its own limit, and after 30 s where it has none (E-067, E-029)", () => {
+  // E-020 E-029 E-067
+  it.effect("gives up on a mute extension after its own limit, and after 30 s where it has none", () => {
     const mute = peer({})
     return Effect.gen(function*() {
       const host = yield* startAll({
-        manifests: { a: { response_timeout_seconds: 2 }, b: { response_timeout_seconds: null }, c: { command: ["ok"] } }
+        manifests: { a: { name: "notes", command: ["a"], response_timeout_seconds: 2 }, b: { response_timeout_seconds: null }, c: { command: ["ok"] } }
       })
       const starting = yield* Effect.forkChild(host.start)
       yield* mute.next
@@ -63,13 +66,14 @@ describe("starting", () => {
       yield* TestClock.adjust("1 millis")
       assert.deepStrictEqual(yield* Fiber.join(starting), {
         started: ["c"],
-        warnings: ["a", "b"].map((name) => `extension '${name}' failed to start: extension response timed out`)
+        warnings: ["notes", "b"].map((name) => `extension '${name}' failed to start: extension response timed out`)
       })
       yield* TestClock.adjust("3 seconds")
     }).pipe(Effect.provide(memory({ a: () => Effect.never, b: () => Effect.never, ok: mute.script })))
   })
 
-  it.effect("an invalid register or an exit before it is a failed start: one warning, stopped, never restarted (E-085 to E-087)", () => {
+  // E-066 E-085 E-086 E-087
+  it.effect("an invalid register or an exit before it is a failed start: one warning, stopped, never restarted", () => {
     const lives: Array<string> = []
     const ended: Array<string> = []
     const wrong = (line: Json): Parameters<typeof memory>[0][string] => (self, { extension }) =>
@@ -95,14 +99,16 @@ describe("starting", () => {
       assert.deepStrictEqual(lives.sort(), ["a", "b"])
       assert.deepStrictEqual(ended.sort(), ["a", "b"])
       assert.deepStrictEqual(host.diagnostics, [])
+      assert.deepStrictEqual([yield* host.extensions.tools, host.extensions.subscribers("tool_call")], [[], []])
     }).pipe(Effect.provide(memory({
-      a: wrong({ type: "register" }),
+      a: wrong({ type: "register", tools: [tool("t")], events: ["tool_call"] }),
       b: wrong({ type: "update" }),
       c: () => Effect.void
     })))
   })
 
-  it.effect("skips text before register with a warning, and text after it with no second one (E-042)", () =>
+  // E-042 E-279 E-302 X-015
+  it.effect("skips text before register with a warning, and text after it with no second one", () =>
     Effect.gen(function*() {
       const host = yield* startAll({ manifests: { a: {} } })
       const report = yield* host.start
@@ -137,9 +143,10 @@ describe("starting", () => {
 })
 
 describe("offers", () => {
-  it.effect("leaves out tools with a built-in name and warns; later tool and earlier command win (E-015, E-079)", () => {
+  // E-015 E-016 E-303
+  it.effect("leaves out tools with a built-in name and warns; later tool and earlier command win", () => {
     const a = peer({ tools: [tool("Read"), tool("t")], commands: [{ name: "Note", description: "a" }] })
-    const b = peer({ tools: [tool("t"), tool("r", { capabilities: ["read"] })], commands: [{ name: "note", description: "b" }] })
+    const b = peer({ tools: [tool("t"), tool("r", { capabilities: ["read"] })], commands: [{ name: "note", description: "b" }] }, answering({ content: "b" }))
     return Effect.gen(function*() {
       const host = yield* startAll({ manifests: { a: {}, b: {} } })
       const report = yield* host.start
@@ -149,22 +156,30 @@ describe("offers", () => {
         ["t", "b", false],
         ["r", "b", false]
       ])
+      assert.deepStrictEqual((yield* host.extensions.callTool("t", {})).content, [{ type: "text", text: "b" }])
       assert.deepStrictEqual(yield* host.extensions.commands, [{ name: "Note", description: "a", extension: "a" }])
     }).pipe(Effect.provide(memory({ a: a.script, b: b.script })))
   })
 
   it.effect("a read-only tool runs unasked where its family says so", () => {
-    const a = peer({ tools: [tool("r", { capabilities: ["read", "user"] }), tool("w", { capabilities: ["read", "write"] })] })
+    const a = peer({
+      tools: [
+        tool("r", { capabilities: ["read", "user"] }),
+        tool("s", { capabilities: ["read"] }),
+        tool("w", { capabilities: ["read", "write"] })
+      ]
+    })
     return Effect.gen(function*() {
       const host = yield* startAll({ manifests: { a: {} }, family: niminal })
       yield* host.start
-      assert.deepStrictEqual((yield* host.extensions.tools).map(({ name, unasked }) => [name, unasked]), [["r", true], ["w", false]])
+      assert.deepStrictEqual((yield* host.extensions.tools).map(({ name, unasked }) => [name, unasked]), [["r", true], ["s", true], ["w", false]])
     }).pipe(Effect.provide(memory({ a: a.script })))
   })
 })
 
 describe("requests", () => {
-  it.effect("a tool call carries name and arguments; content is a text or parts (E-088 to E-096, X-024)", () => {
+  // E-089 E-090 E-091 E-093 E-094 E-095 E-118 E-119 X-013 X-024 X-094
+  it.effect("a tool call carries name and arguments; content is a text or parts", () => {
     const replies: ReadonlyArray<Json> = [
       { content: "text", is_error: true },
       { content: [{ type: "text", text: "a" }, { type: "sound" }, { type: "image", mimeType: "image/png", data: "" }] },
@@ -186,7 +201,8 @@ describe("requests", () => {
     }).pipe(Effect.provide(memory({ a: a.script })))
   })
 
-  it.effect("a command goes out under its registered name, whatever the case typed (E-075, E-097 to E-104)", () => {
+  // E-075 E-098 E-099 E-100 E-120 E-121 E-132 X-012
+  it.effect("a command goes out under its registered name, whatever the case typed", () => {
     const a = peer({ commands: [{ name: "Note" }] }, answering({ message: "Noted.", prompt: "go", content: 1 }))
     return Effect.gen(function*() {
       const host = yield* startAll({ manifests: { a: {} } })
@@ -196,20 +212,24 @@ describe("requests", () => {
     }).pipe(Effect.provide(memory({ a: a.script })))
   })
 
-  it.effect("replies may come in any order; wrong and late ones change nothing (E-046 to E-048, G-05)", () => {
+  // E-029 E-046 E-047 E-048 E-117
+  it.effect("replies may come in any order; wrong and late ones change nothing", () => {
     const a = peer({ tools: [tool("t")] }, (message, self) =>
       message.id !== "2" ? Effect.void : Effect.gen(function*() {
         yield* self.send({ type: "response", id: "nope", entry: "wrong" })
         yield* self.send({ type: "response", id: 1, entry: "wrong" })
+        yield* self.send({ type: "response", entry: "wrong" })
+        yield* self.send({ id: "1", content: "wrong", entry: "wrong" })
         yield* self.send({ type: "response", id: "2", content: "two" })
         yield* self.send({ type: "response", id: "2", content: "again", entry: "wrong" })
         yield* self.send({ type: "response", id: "1", content: "one", entry: null })
       }))
     return Effect.gen(function*() {
-      const host = yield* startAll({ manifests: { a: {} } })
+      const host = yield* startAll({ manifests: { a: { response_timeout_seconds: null } } })
       yield* host.start
       const one = yield* Effect.forkChild(host.extensions.callTool("t", {}))
       yield* settle
+      yield* TestClock.adjust("1 hour")
       const two = yield* host.extensions.callTool("t", {})
       assert.deepStrictEqual([yield* Fiber.join(one), two].map(({ content }) => content), [
         [{ type: "text", text: "one" }],
@@ -220,7 +240,8 @@ describe("requests", () => {
     }).pipe(Effect.provide(memory({ a: a.script })))
   })
 
-  it.effect("times out with its sentence, sends cancel, and ignores the late reply (E-111, E-276)", () => {
+  // E-111 E-112 E-113 E-297
+  it.effect("times out with its sentence, sends cancel, and ignores the late reply", () => {
     const a = peer({ tools: [tool("t")] }, (message, self) =>
       message.type === "cancel" ? self.send({ type: "response", id: message.id, entry: "late" }) : Effect.void)
     return Effect.gen(function*() {
@@ -239,7 +260,8 @@ describe("requests", () => {
     }).pipe(Effect.provide(memory({ a: a.script })))
   })
 
-  it.effect("interrupting sends cancel for a tool, a command and an event (E-111 to E-113)", () => {
+  // E-045 E-111 E-112
+  it.effect("interrupting sends cancel for a tool, a command and an event", () => {
     const a = peer({ tools: [tool("t")], commands: [{ name: "c" }], events: ["tool_call", "turn_start"] })
     return Effect.gen(function*() {
       const host = yield* startAll({ manifests: { a: { response_timeout_seconds: null } } })
@@ -294,6 +316,7 @@ describe("requests", () => {
     }).pipe(Effect.provide(memory({ a: a.script })))
   })
 
+  // E-041
   it.effect("the frame tap sees every line both ways", () => {
     const a = peer({ tools: [tool("t")] }, answering({ content: "ok" }))
     const frames: Array<Frame> = []
@@ -309,7 +332,8 @@ describe("requests", () => {
 })
 
 describe("crash", () => {
-  it.effect("fails what is pending at once, tells it once, and starts afresh with new ids (E-277)", () => {
+  // E-045 E-277
+  it.effect("fails what is pending at once, tells it once, and starts afresh with new ids", () => {
     const a = peer({ tools: [tool("t")] }, (message, self) =>
       message.type !== "tool" ? Effect.void : a.heard.length === 2 ? Effect.fail("boom") : answering({ content: "ok" })(message, self))
     return Effect.gen(function*() {
@@ -397,7 +421,8 @@ describe("crash", () => {
 })
 
 describe("stopping", () => {
-  it.effect("says shutdown, closes the input, and waits at most 2 s, for all at once (E-114, G-11)", () => {
+  // E-114 E-116
+  it.effect("says shutdown, closes the input, and waits at most 2 s, for all at once", () => {
     const polite = peer({})
     const ended: Array<string> = []
     const deaf = (name: string): Parameters<typeof memory>[0][string] => (self) =>
@@ -422,7 +447,7 @@ describe("stopping", () => {
     }).pipe(Effect.provide(memory({ a: polite.script, b: deaf("b"), c: deaf("c") })))
   })
 
-  it.effect("starting again replaces every extension with a fresh initialize (E-061 to E-065)", () => {
+  it.effect("starting again replaces every extension with a fresh initialize", () => {
     const a = peer({})
     return Effect.gen(function*() {
       const host = yield* startAll({ manifests: { a: {} } })

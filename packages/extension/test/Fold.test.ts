@@ -6,7 +6,8 @@ const call = { tool: "bash", arguments: { command: "ls" } }
 const compact = { session_id: "s", workspace: "/w", instruction: "", tokens_before: 9, entries: [1, 2, 3] }
 
 describe("folding replies", () => {
-  it("chains arguments, and an empty reply changes nothing (E-183, E-187)", () => {
+  // E-187
+  it("chains arguments, and an empty reply changes nothing", () => {
     const first = applyReply("tool_call", untouched<"tool_call">(call), "a", { arguments: { command: "echo ONE" } })
     const second = applyReply("tool_call", first, "b", {})
     assert.deepStrictEqual(outcomeOf(second), {
@@ -16,7 +17,8 @@ describe("folding replies", () => {
     })
   })
 
-  it("joins the reasons of all who block, and ignores their other fields (E-178, E-179)", () => {
+  // E-179
+  it("joins the reasons of all who block, and ignores their other fields", () => {
     const first = applyReply("tool_call", untouched<"tool_call">(call), "a", { allow: false, reason: "a", arguments: {} })
     const second = applyReply("tool_call", first, "b", { allow: false, reason: "b" })
     assert.deepStrictEqual(outcomeOf(second), { _tag: "Blocked", reason: "a; b", blockedBy: ["a", "b"] })
@@ -28,7 +30,8 @@ describe("folding replies", () => {
     assert.deepStrictEqual(outcomeOf(tally), { _tag: "Blocked", reason: "blocked by extension", blockedBy: ["a"] })
   })
 
-  it("replaces output and error flag of a result, each on its own (E-192 to E-194)", () => {
+  // E-126 E-127 E-192 E-193
+  it("replaces output and error flag of a result, each on its own", () => {
     const result = { tool: "bash", arguments: {}, output: "x", is_error: true }
     const one = applyReply("tool_result", untouched<"tool_result">(result), "a", { output: "y" })
     const two = applyReply("tool_result", one, "b", { is_error: false })
@@ -36,14 +39,16 @@ describe("folding replies", () => {
     assert.deepStrictEqual(two.changedBy, ["a", "b"])
   })
 
-  it("appends instructions on new lines (E-213)", () => {
+  // E-128 E-213 X-036
+  it("appends instructions on new lines", () => {
     const event = "session_before_compact" as const
     const one = applyReply(event, untouched<typeof event>({ ...compact, instruction: "mine" }), "a", { instruction: "x" })
     const two = applyReply(event, one, "b", { instruction: "y" })
     assert.strictEqual(two.payload.instruction, "mine\nx\ny")
   })
 
-  it("takes the last of several valid compactions with a note, and none beyond the end (E-214, E-137)", () => {
+  // E-129
+  it("takes the last of several valid compactions with a note, and none beyond the end", () => {
     const event = "session_before_compact" as const
     const compaction = (summary: string, first_kept_index: number) => ({ compaction: { summary, first_kept_index } })
     const one = applyReply(event, untouched<typeof event>(compact), "a", compaction("A", 3))

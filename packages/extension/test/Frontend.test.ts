@@ -37,7 +37,8 @@ const asking = (question: Json) => (message: Json, self: { readonly send: (line:
 const question = { method: "question", prompt: "Which?", options: ["staging", 3, "production"] }
 
 describe("ui_request", () => {
-  it.effect("reaches the frontend; the time a person takes counts against nobody else and not against the asker (E-142 to E-154)", () => {
+  // E-030 E-142 E-144 E-145 E-146 E-147 E-148 E-149 E-151 E-154 X-095
+  it.effect("reaches the frontend; the time a person takes counts against nobody else and not against the asker", () => {
     const a = peer({ tools: [tool("ask")] }, asking(question))
     const b = peer({ tools: [tool("mute")] })
     const { answer, frontend, questions } = person()
@@ -65,6 +66,7 @@ describe("ui_request", () => {
     }).pipe(Effect.provide(memory({ a: a.script, b: b.script })))
   })
 
+  // E-028 E-150 E-153
   it.effect("budgets go on after the answer with what was left", () => {
     const a = peer({ tools: [tool("ask")] }, (message, self) =>
       message.type === "tool"
@@ -81,6 +83,7 @@ describe("ui_request", () => {
       yield* TestClock.adjust("5 minutes")
       yield* Deferred.succeed(answer, { cancelled: true })
       yield* settle
+      assert.deepStrictEqual(a.heard.at(-1), { type: "ui_response", id: "q1", answer: "", cancelled: true })
       yield* TestClock.adjust("9999 millis")
       yield* settle
       assert.isUndefined(asked.pollUnsafe())
@@ -89,8 +92,9 @@ describe("ui_request", () => {
     }).pipe(Effect.provide(memory({ a: a.script })))
   })
 
+  // E-152
   it.effect.each([
-    { name: "a question without a frontend (E-152)", request: question },
+    { name: "a question without a frontend", request: question },
     { name: "an unknown method", request: { method: "hologram", prompt: "?" } },
     { name: "a question without a prompt", request: { method: "question" } }
   ])("answers cancelled at once: $name", ({ request }) => {
@@ -130,7 +134,8 @@ describe("ui_request", () => {
 })
 
 describe("side effects", () => {
-  it.effect("work on responses and updates, each on its own, namespaced by the extension (E-130, E-131, E-139, E-251 to E-264)", () => {
+  // E-021 E-096 E-130 E-131 E-138 E-139 E-140 E-251 E-252 E-255 E-258 E-263 X-082
+  it.effect("work on responses and updates, each on its own, namespaced by the extension", () => {
     const a = peer({ tools: [tool("t")] }, (message, self) =>
       message.type === "tool"
         ? Effect.gen(function*() {
@@ -141,25 +146,36 @@ describe("side effects", () => {
             notification: { level: "warn", message: "careful" },
             entry: { n: 1 }
           })
-          yield* self.send({ type: "response", id: message.id, content: "ok", status: { key: "s", text: "busy" }, entry: null })
+          yield* self.send({
+            type: "response",
+            id: message.id,
+            content: "ok",
+            status: { key: "s", text: "busy" },
+            widget: { key: "v", lines: [] },
+            notification: { level: "info", message: "saved" },
+            entry: null
+          })
         })
         : Effect.void)
     const { frontend, shown } = person()
     return Effect.gen(function*() {
-      const host = yield* startAll({ manifests: { a: {} } })
+      const host = yield* startAll({ manifests: { a: { name: "n" } } })
       yield* host.start.pipe(Effect.provideService(Frontend, frontend))
       yield* host.extensions.callTool("t", {})
       assert.deepStrictEqual(shown, [
-        ["widget", "a:w", ["one", "three"]],
-        ["notify", "warning", "careful", "a"],
-        ["status", "a:s", "busy"]
+        ["widget", "n:w", ["one", "three"]],
+        ["notify", "warning", "careful", "n"],
+        ["status", "n:s", "busy"],
+        ["widget", "n:v", []],
+        ["notify", "info", "saved", "n"]
       ])
-      assert.deepStrictEqual(host.entries, [{ extension: "a", data: { n: 1 } }, { extension: "a", data: null }])
-      assert.deepStrictEqual(host.diagnostics.map(({ message }) => message), ["extension 'a': ignored an invalid status"])
+      assert.deepStrictEqual(host.entries, [{ extension: "n", data: { n: 1 } }, { extension: "n", data: null }])
+      assert.deepStrictEqual(host.diagnostics.map(({ message }) => message), ["extension 'n': ignored an invalid status"])
     }).pipe(Effect.provide(memory({ a: a.script })))
   })
 
-  it.effect("of a denying reply are applied too (E-288)", () => {
+  // E-251 E-288
+  it.effect("of a denying reply are applied too", () => {
     const a = peer({ events: ["tool_call"] }, answering({ allow: false, reason: "no", widget: { key: "guard", lines: ["blocked 1"] } }))
     const { frontend, shown } = person()
     return Effect.gen(function*() {

@@ -10,7 +10,8 @@ const turn = { session_id: "s", workspace: "/w" }
 const guard = { events: ["tool_call"] }
 
 describe("Hooks.run", () => {
-  it.effect("asks one after another in startup order, each sees what the one before left (E-177, E-183)", () => {
+  // E-106 E-107 E-108 E-110 E-125 E-177 E-183 E-187 X-014
+  it.effect("asks one after another in startup order, each sees what the one before left", () => {
     const a = peer(guard, answering({ arguments: { command: "echo ONE" } }))
     const b = peer(guard, answering({}))
     return Effect.gen(function*() {
@@ -26,18 +27,28 @@ describe("Hooks.run", () => {
     }).pipe(Effect.provide(memory({ a: a.script, b: b.script })))
   })
 
-  it.effect("still asks the rest after a block and joins the reasons (E-178, E-179)", () => {
-    const a = peer(guard, answering({ allow: false, reason: "a" }))
+  // E-084 E-178 E-179 E-180 E-194 E-197 E-202 E-205
+  it.effect("still asks the rest after a block and joins the reasons", () => {
+    const others = ["tool_result", "turn_start", "turn_end", "session_start", "session_end", "session_compact"] as const
+    const a = peer({ events: ["tool_call", "session_before_compact", ...others] }, answering({ allow: false, reason: "a" }))
     const b = peer(guard, answering({ allow: false, reason: "b" }))
     return Effect.gen(function*() {
       const host = yield* startAll({ manifests: { a: {}, b: {} } })
       yield* host.start
       const outcome = yield* host.hooks.run("tool_call", call)
       assert.deepStrictEqual(outcome, { _tag: "Blocked", reason: "a; b", blockedBy: ["a", "b"] })
+      const compact = { ...turn, instruction: "", tokens_before: 1, entries: [] }
+      assert.strictEqual((yield* host.hooks.run("session_before_compact", compact))._tag, "Blocked")
+      const payload = { ...call, ...compact, output: "x", is_error: false, did_compact: false, summary: "", first_kept_index: 0, message: "" }
+      for (const event of others) {
+        assert.deepStrictEqual(yield* host.hooks.run<typeof event>(event, payload), { _tag: "Continue", payload, changedBy: [] }, event)
+      }
+      assert.strictEqual(a.types().filter((type) => type === "event").length, 2 + others.length)
     }).pipe(Effect.provide(memory({ a: a.script, b: b.script })))
   })
 
-  it.effect("ignores an ill-typed field alone, with a warning (E-132)", () => {
+  // E-132
+  it.effect("ignores an ill-typed field alone, with a warning", () => {
     const a = peer(guard, answering({ allow: "no", arguments: { command: "pwd" } }))
     return Effect.gen(function*() {
       const host = yield* startAll({ manifests: { a: {} } })
@@ -50,7 +61,8 @@ describe("Hooks.run", () => {
     }).pipe(Effect.provide(memory({ a: a.script })))
   })
 
-  it.effect("goes on without one that times out, and says so (E-278, E-280)", () => {
+  // E-109 E-276 E-278 E-280 X-099
+  it.effect("goes on without one that times out, and says so", () => {
     const a = peer(guard)
     const b = peer(guard, answering({ allow: false, reason: "b" }))
     return Effect.gen(function*() {
@@ -64,6 +76,7 @@ describe("Hooks.run", () => {
     }).pipe(Effect.provide(memory({ a: a.script, b: b.script })))
   })
 
+  // E-109 E-181
   it.effect("tells observers in parallel and waits for the slowest, at most 30 s where there is no limit", () => {
     const observer = { events: ["turn_start"] }
     const slow = (seconds: number) => peer(observer, (message, self) =>
@@ -87,7 +100,8 @@ describe("Hooks.run", () => {
     }).pipe(Effect.provide(memory({ a: a.script, b: b.script, c: c.script })))
   })
 
-  it.effect("asks only those who subscribed, and never about unknown names (E-105, E-156)", () => {
+  // E-105 E-155 E-156
+  it.effect("asks only those who subscribed, and never about unknown names", () => {
     const a = peer({ events: ["turn_end", "full_moon"] }, answering({}))
     return Effect.gen(function*() {
       const host = yield* startAll({ manifests: { a: {} } })
@@ -100,13 +114,17 @@ describe("Hooks.run", () => {
     }).pipe(Effect.provide(memory({ a: a.script })))
   })
 
-  it.effect("says nothing to a family that is silent in plan mode (E-171)", () => {
-    const a = peer(guard, answering({}))
+  // E-171
+  it.effect("says nothing to a family that is silent in plan mode", () => {
+    const events = ["tool_call", "tool_result", "turn_start", "turn_end", "session_start", "session_end", "session_before_compact", "session_compact"] as const
+    const a = peer({ events }, answering({}))
     return Effect.gen(function*() {
       const host = yield* startAll({ manifests: { a: {} } })
       yield* host.start
       yield* host.hooks.run("tool_call", call, { planning: true })
-      assert.isFalse(host.hooks.subscribed("tool_call", { planning: true }))
+      for (const event of events) {
+        assert.deepStrictEqual([true, false].map((planning) => host.hooks.subscribed(event, { planning })), [false, true], event)
+      }
       assert.deepStrictEqual(a.types(), ["initialize"])
     }).pipe(Effect.provide(memory({ a: a.script })))
   })
@@ -130,10 +148,11 @@ describe("Hooks.run", () => {
     }).pipe(Effect.provide(Hooks.layerNone)))
 })
 
-describe("a guard with on_failure: block (G-16)", () => {
+describe("a guard with on_failure: block", () => {
   const closed = { on_failure: "block", response_timeout_seconds: 3 }
   const crash = (message: Json) => message.type === "event" ? Effect.fail("boom") : Effect.void
 
+  // E-280
   it.effect.each([
     { name: "times out", script: peer(guard).script, reason: "extension response timed out" },
     { name: "exits", script: peer(guard, crash).script, reason: "extension 'a' exited before responding" },

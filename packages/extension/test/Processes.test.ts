@@ -30,7 +30,8 @@ const pidsIn = (file: string) =>
   Effect.flatMap(FileSystem.FileSystem, (fs) => Effect.map(fs.readFileString(file), (text) => text.split(" ").map(Number)))
 
 describe("extensions as processes", () => {
-  it.live("run in the workspace with the given environment, without withheld keys (E-031, E-001 to E-006)", () =>
+  // E-031 E-043 E-044 E-050
+  it.live("run in the workspace with the given environment, without withheld keys", () =>
     Effect.gen(function*() {
       const environment = { PATH: process.env.PATH ?? "", SECRET_KEY: "1", OTHER_KEY: "2", NIMLET_MODEL: "stale" }
       const host = yield* startAll({
@@ -46,7 +47,8 @@ describe("extensions as processes", () => {
       )
     }).pipe(Effect.provide(processes)), limit)
 
-  it.live("finds a program named with a slash in the extension's folder (E-024, E-032)", () =>
+  // E-003 E-024 E-032
+  it.live("finds a program named with a slash in the extension's folder", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const host = yield* startAll({ manifests: { a: { command: ["./run.sh"] } } })
@@ -56,7 +58,8 @@ describe("extensions as processes", () => {
       assert.deepStrictEqual(yield* host.start, { started: ["a"], warnings: [] })
     }).pipe(Effect.provide(processes)), limit)
 
-  it.live("keeps standard error in a bounded log of its own and out of the protocol (E-049)", () =>
+  // E-049
+  it.live("keeps standard error in a bounded log of its own and out of the protocol", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const host = yield* startAll({ manifests: { a: fixture("echo") } })
@@ -89,7 +92,8 @@ describe("extensions as processes", () => {
       assert.deepStrictEqual(host.diagnostics, [])
     }).pipe(Effect.provide(processes)), limit)
 
-  it.live("a crash fails the request at once, and the next one meets a fresh process (G-04, E-277)", () =>
+  // E-277
+  it.live("a crash fails the request at once, and the next one meets a fresh process", () =>
     Effect.gen(function*() {
       const host = yield* startAll({ manifests: { a: fixture("echo") } })
       yield* host.start
@@ -101,7 +105,7 @@ describe("extensions as processes", () => {
       assert.deepStrictEqual(host.diagnostics.map(({ message }) => message), ["extension 'a' exited with code 0 unexpectedly"])
     }).pipe(Effect.provide(processes)), limit)
 
-  it.live("one that closes its input is a crash, though it lives on (G-04)", () =>
+  it.live("one that closes its input is a crash, though it lives on", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const file = `${yield* fs.makeTempDirectoryScoped()}/closed`
@@ -114,7 +118,7 @@ describe("extensions as processes", () => {
       assert.deepStrictEqual(host.diagnostics.map(({ message }) => message), ["extension 'a' closed its input unexpectedly"])
     }).pipe(Effect.provide(processes)), limit)
 
-  it.live("an exit is noticed though a grandchild holds the output open, and the grandchild goes too (G-10)", () =>
+  it.live("an exit is noticed though a grandchild holds the output open, and the grandchild goes too", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const file = `${yield* fs.makeTempDirectoryScoped()}/pids`
@@ -126,7 +130,8 @@ describe("extensions as processes", () => {
       assert.isTrue(yield* gone(yield* pidsIn(file)))
     }).pipe(Effect.provide(processes)), limit)
 
-  it.live("stops one that ignores everything, with its grandchild, within 4.5 s, and others at once (G-10, G-11)", () =>
+  // E-301
+  it.live("stops one that ignores everything, with its grandchild, within 4.5 s, and others at once", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const file = `${yield* fs.makeTempDirectoryScoped()}/pids`
@@ -140,6 +145,7 @@ describe("extensions as processes", () => {
       assert.isTrue(yield* gone(pids))
     }).pipe(Effect.provide(processes)), limit)
 
+  // E-116 X-021
   it.live("a polite one is not made to wait: stop takes no longer than its goodbye", () =>
     Effect.gen(function*() {
       const host = yield* startAll({ manifests: { a: fixture("echo") } })
@@ -149,6 +155,7 @@ describe("extensions as processes", () => {
       assert.strictEqual(yield* Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readFileString(`${host.folder}/logs/a.log`)), "goodbye\n")
     }).pipe(Effect.provide(processes)), limit)
 
+  // E-006 E-026 E-138 E-139 X-083
   it.live("a flood of updates holds back only the one that pours, and it still answers", () =>
     Effect.gen(function*() {
       const host = yield* startAll({ manifests: { a: fixture("floods", "200000"), b: fixture("echo") } })
@@ -176,7 +183,7 @@ describe("extensions as processes", () => {
       assert.isTrue(yield* gone(yield* pidsIn(file)))
     }).pipe(Effect.provide(NodeServices.layer)), limit)
 
-  it.live("ends by end-of-file within 2 s when the host is killed (G-08)", () =>
+  it.live("ends by end-of-file within 2 s when the host is killed", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped()

@@ -41,7 +41,7 @@ describe("child process", () => {
       return lines.map((line) => Result.isSuccess(line) ? line.success : line.failure._tag)
     })
 
-  it.live("reads awkward bytes (G-02, G-03)", () =>
+  it.live("reads awkward bytes", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* inbound([`${fixtures}/bytes.mjs`]), [
         "{\"n\":1}",
@@ -57,7 +57,7 @@ describe("child process", () => {
       assert.deepStrictEqual(yield* inbound([`${fixtures}/long.mjs`, String(40 << 20)]), ["LineTooLong", "{\"n\":1}"])
     }))
 
-  it.live("a missing program and one that may not run fail the start with what to do (G-09)", () =>
+  it.live("a missing program and one that may not run fail the start with what to do", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* temp

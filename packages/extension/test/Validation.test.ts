@@ -8,6 +8,7 @@ const reason = <A>(result: Result.Result<A, string>) => Result.isFailure(result)
 describe("decodeManifest", () => {
   const good = { name: "notes", command: ["./extension.py"] }
 
+  // E-019 E-022 E-023 E-027
   it.each([
     ["[]", "manifest must be an object"],
     ["null", "manifest must be an object"],
@@ -24,15 +25,16 @@ describe("decodeManifest", () => {
       "response_timeout_seconds must be a positive integer or null"
     ]),
     [JSON.stringify({ ...good, on_failure: "shut" }), "on_failure must be \"open\" or \"block\""]
-  ])("refuses %s with its sentence (E-027, E-036 to E-039)", (text, expected) => {
+  ])("refuses %s with its sentence", (text, expected) => {
     assert.strictEqual(reason(decodeManifest(text)), expected)
   })
 
-  it("passes the parser's message on when it is not JSON (E-036)", () => {
+  it("passes the parser's message on when it is not JSON", () => {
     assert.match(reason(decodeManifest("{\"name\": ")), /JSON/)
   })
 
-  it("trims the name, ignores unknown keys, and takes null as no limit (E-019, E-027)", () => {
+  // E-027
+  it("trims the name, ignores unknown keys, and takes null as no limit", () => {
     const manifest = decodeManifest(JSON.stringify({ ...good, name: " notes ", response_timeout_seconds: null, extra: 1 }))
     assert.deepStrictEqual(Result.getOrThrow(manifest), { name: "notes", command: ["./extension.py"], response_timeout_seconds: null })
   })
@@ -42,41 +44,48 @@ describe("decodeRegister", () => {
   const tool = { name: "save", description: "Saves.", input_schema: { type: "object" } }
   const register = (fields: object) => decodeRegister({ type: "register", commands: [], ...fields })
 
+  // E-068 E-069 E-071 E-072 E-073 E-078 E-080 E-081 E-082 E-267
   it.each([
     [{ type: "update" }, "expected register response"],
     [{ commands: undefined }, "register commands must be an array"],
     [{ commands: {} }, "register commands must be an array"],
     [{ commands: [{ description: "no name" }] }, "registered commands require a name"],
+    [{ commands: [{ name: 3 }] }, "registered commands require a name"],
     [{ events: "tool_call" }, "register events must be an array"],
     [{ events: [1] }, "register events must be strings"],
     [{ tools: {} }, "register tools must be an array"],
     [{ tools: [{ ...tool, name: " " }] }, "registered tools require name, description, and input_schema"],
     [{ tools: [{ ...tool, description: "" }] }, "registered tools require name, description, and input_schema"],
+    [{ tools: [{ ...tool, description: 3 }] }, "registered tools require name, description, and input_schema"],
+    [{ tools: [{ ...tool, input_schema: undefined }] }, "registered tools require name, description, and input_schema"],
     [{ tools: [{ ...tool, input_schema: [] }] }, "registered tools require name, description, and input_schema"],
     [{ tools: [tool, null] }, "registered tools require name, description, and input_schema"],
     [{ tools: [{ ...tool, capabilities: "read" }] }, "invalid capabilities for tool 'save': capabilities must be an array"],
     [{ tools: [{ ...tool, capabilities: [1] }] }, "invalid capabilities for tool 'save': capabilities must contain strings"],
     [{ tools: [{ ...tool, capabilities: ["fly"] }] }, "invalid capabilities for tool 'save': unknown capability: fly"]
-  ])("refuses %j with its sentence (E-068 to E-085)", (fields, expected) => {
+  ])("refuses %j with its sentence", (fields, expected) => {
     assert.strictEqual(reason(register(fields)), expected)
   })
 
-  it("takes null and absent lists as none, unknown events, and capabilities in any case (E-071, E-072, E-155)", () => {
+  // E-070 E-071 E-072 E-076 E-082 E-155 E-267 X-016
+  it("takes null and absent lists as none, unknown events, and capabilities in any case", () => {
     const none = { commands: [], tools: [], events: [] }
     assert.deepStrictEqual(register({ tools: null, events: null }), Result.succeed(none))
+    assert.deepStrictEqual(register({}), Result.succeed(none))
     const full = register({
       commands: [{ name: " Note " }],
       events: ["someday"],
-      tools: [{ ...tool, capabilities: ["READ"] }]
+      tools: [{ ...tool, capabilities: ["READ", "user", "write", "shell", "network"] }]
     })
     assert.deepStrictEqual(full, Result.succeed({
       commands: [{ name: "Note", description: "" }],
       events: ["someday"],
-      tools: [{ ...tool, capabilities: ["read" as const] }]
+      tools: [{ ...tool, capabilities: ["read", "user", "write", "shell", "network"] as const }]
     }))
   })
 
-  it.each([undefined, null, []])("counts capabilities %j as write, shell and network (E-083)", (capabilities) => {
+  // E-083
+  it.each([undefined, null, []])("counts capabilities %j as write, shell and network", (capabilities) => {
     const result = register({ tools: [{ ...tool, capabilities }] })
     assert.deepStrictEqual(Result.getOrThrow(result).tools[0]?.capabilities, ["write", "shell", "network"])
   })

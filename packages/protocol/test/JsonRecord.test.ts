@@ -17,6 +17,7 @@ describe("encodeRecord", () => {
     )
   })
 
+  // J-044 J-048 J-062
   it("omits an empty prompt and a duration of zero, and puts a duration last", () => {
     assert.notInclude(record({ type: "run_start", ...place, prompt: "" }), "prompt")
     assert.notInclude(record({ type: "step_end", ...place, step: 0, model: "m", duration_ms: 0 }), "duration_ms")
@@ -40,6 +41,7 @@ describe("encodeRecord", () => {
     )
   })
 
+  // J-071
   it("says nothing of a note, and has no line break inside", () => {
     assert.isUndefined(encodeRecord({ type: "diagnostic", level: "info", message: "x" }))
     assert.notInclude(record({ type: "error", ...place, step: 0, message: "a\nb" }), "\n")

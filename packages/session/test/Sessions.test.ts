@@ -14,6 +14,7 @@ const inFolder = <A, E>(body: (folder: string) => Effect.Effect<A, E, Sessions |
   }).pipe(Effect.scoped, Effect.provide(Layer.mergeAll(NodeServices.layer, TestClock.layer())))
 
 describe("Sessions", () => {
+  // E-250
   it.effect("puts nothing on disk before the first entry, then a header with the workspace", () =>
     inFolder((folder) =>
       Effect.scoped(Effect.gen(function*() {

@@ -21,6 +21,7 @@ describe("transcript", () => {
     )
   })
 
+  // E-265
   it("passes over what is not for the model", () => {
     const messages = transcript([
       { type: "name", name: "title" },
