@@ -1,7 +1,8 @@
 /** The process: what it was started with goes in, an exit code comes out. The only place that touches `process`. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Cause, Effect, Exit, Fiber } from "effect"
+import { Cause, Effect, Exit, Fiber, Layer } from "effect"
 import { main } from "./Cli.ts"
+import { layerFiles } from "./Folders.ts"
 import type { Host } from "./Host.ts"
 
 const host: Host = {
@@ -16,7 +17,7 @@ const host: Host = {
 // A reader that has gone away changes nothing for the run; the writers notice by themselves.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {})
 
-const fiber = Effect.runFork(main(host).pipe(Effect.provide(NodeServices.layer)))
+const fiber = Effect.runFork(Effect.provide(main(host), Layer.provideMerge(layerFiles, NodeServices.layer)))
 
 const signals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
 let signalled: number | undefined
