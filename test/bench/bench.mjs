@@ -12,19 +12,21 @@ import { floor, nimlet, pi } from "./subjects.mjs"
 const usage = "usage: bench [--quick] [-n ROUNDS] [--case NAME]... [--wire anthropic|openai-chat] [--pi [PATH]] [--bin PATH] [--check] [--json]"
 
 const fileText = (i) => `file ${i}: the quick brown fox jumps over the lazy dog\n`
-const reads = 20
+/** `count` reads one after the other, and an answer. */
+const readCase = (count) => ({
+  title: `${count} reads`,
+  mode: "text",
+  steps: [{ tools: [{ name: "read", args: { path: "f{i}.txt" } }], repeat: count }, { text: "Done." }],
+  requests: count + 1,
+  metrics: ["wall", "cpu", "rss", "turnaround"]
+})
 const deltas = (count) => ({ count, chunk: "tok{i} " })
 
 /** A case: what the model answers, the mode, how many requests a right run makes, and what to measure. */
 const cases = {
   text: { title: "text turn", mode: "text", steps: [{ text: "Done." }], requests: 1, metrics: ["wall", "cpu", "rss"] },
-  reads: {
-    title: `${reads} reads`,
-    mode: "text",
-    steps: [{ tools: [{ name: "read", args: { path: "f{i}.txt" } }], repeat: reads }, { text: "Done." }],
-    requests: reads + 1,
-    metrics: ["wall", "cpu", "rss", "turnaround"]
-  },
+  reads: readCase(20),
+  reads100: readCase(100),
   deltas: { title: "20,000 deltas at once", mode: "json", steps: [{ deltas: deltas(20_000), stamp: true }], requests: 1, metrics: ["wall", "cpu", "rss", "longest", "middle"] },
   paced: {
     title: "5,000 deltas, 5 a ms",
@@ -75,7 +77,7 @@ const once = async (subject, { mode, requests, steps }, { env, folder, home, stu
   const problem = seen.find((request) => request.problem !== undefined)
   if (problem !== undefined) fail(`the stub refused a request: ${problem.problem}`)
   if (seen.length !== requests) fail(`${seen.length} requests instead of ${requests}`)
-  if (requests > 1 && !JSON.stringify(seen.at(-1).body.messages.slice(-1)).includes(fileText(reads).trim())) fail("the last tool result does not hold the file")
+  if (requests > 1 && !JSON.stringify(seen.at(-1).body.messages.slice(-1)).includes(fileText(requests - 1).trim())) fail("the last tool result does not hold the file")
   const { cpu, rss, wall } = result
   return {
     wall,
@@ -128,7 +130,7 @@ const folder = mkdtempSync(join(tmpdir(), "nimlet-bench-"))
 const stub = await startStub()
 try {
   mkdirSync(join(folder, "work"))
-  for (let i = 1; i <= reads; i++) writeFileSync(join(folder, "work", `f${i}.txt`), fileText(i))
+  for (let i = 1; i <= 100; i++) writeFileSync(join(folder, "work", `f${i}.txt`), fileText(i))
   const places = Object.fromEntries(subjects.map((subject) => {
     const home = join(folder, subject.name)
     mkdirSync(home)

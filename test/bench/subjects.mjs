@@ -33,7 +33,7 @@ export const nimlet = ({ bin = process.env.NIMLET_BIN ?? join(root, "apps/cli/di
     name: "nimlet",
     prepare: ({ home, url }) => {
       if (wire === "anthropic") return { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: "x" }
-      writeJson(join(home, ".nimlet/config.json"), { providers: { bench: { api: wire, endpoint: `${url}/v1`, api_key_env: ["BENCH_KEY"], models: [{ id: model }] } } })
+      writeJson(join(home, ".nimlet/config.json"), { providers: { bench: { api: wire, endpoint: `${url}/v1`, api_key_env: "BENCH_KEY", models: [{ id: model }] } } })
       return { BENCH_KEY: "x" }
     },
     text: (prompt) => [bin, "-p", ...flags, prompt],
