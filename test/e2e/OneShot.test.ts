@@ -1,8 +1,8 @@
-import { readdirSync, readFileSync } from "node:fs"
+import { appendFileSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { checkRecords } from "../kit/RecordOrder.ts"
-import { makeWorkspace, records } from "../kit/Workspace.ts"
+import { makeWorkspace, records, startNimlet, type Workspace } from "../kit/Workspace.ts"
 
 const sessionFiles = (home: string) => readdirSync(join(home, ".nimlet/sessions")).filter((name) => name.endsWith(".jsonl"))
 const entriesOf = (home: string, name: string) =>
@@ -75,6 +75,16 @@ describe("nimlet without a key", () => {
     expect(missing.stderr).toContain("nowhere")
   })
 
+  it("says which line of a damaged session it leaves out, and goes on", async () => {
+    await using space = await makeWorkspace()
+    await space.nimlet(["list the files"])
+    const [file] = sessionFiles(space.home)
+    appendFileSync(join(space.home, ".nimlet/sessions", file!), "not json\n")
+    const run = await space.nimlet(["--resume", "list the files"])
+    expect(run.code).toBe(0)
+    expect(run.stderr).toMatch(/:6: not valid JSON/)
+  })
+
   it("streams into a terminal, a row for each call", async () => {
     await using space = await makeWorkspace()
     await space.file("a.txt", "alpha\n")
@@ -86,11 +96,20 @@ describe("nimlet without a key", () => {
 })
 
 describe("a command in a terminal", () => {
-  const terminal = { tty: true, env: { TERM: "xterm", NO_COLOR: "1" } }
+  /** Types each answer when the question for it is on the screen. */
+  const answering = async (space: Workspace, args: ReadonlyArray<string>, answers: ReadonlyArray<string>, ahead = "") => {
+    const run = startNimlet({ args, cwd: space.work, home: space.home, tty: true, holdStdin: true, env: { TERM: "xterm", NO_COLOR: "1" } })
+    run.child.stdin!.write(ahead)
+    for (const [index, answer] of answers.entries()) {
+      await run.until((screen) => screen.split("\n> ").length > index + 1)
+      run.child.stdin!.write(answer)
+    }
+    return run.ended
+  }
 
   it("runs when the user says yes", async () => {
     await using space = await makeWorkspace()
-    const run = await space.nimlet(["run `touch ran`"], { ...terminal, stdin: "y\n" })
+    const run = await answering(space, ["run `touch ran`"], ["y\n"])
     expect(run.code).toBe(0)
     expect(run.stdout).toContain("touch ran")
     expect(readdirSync(space.work)).toEqual(["ran"])
@@ -98,16 +117,23 @@ describe("a command in a terminal", () => {
 
   it("is asked again after an answer that is none, and does not run when the user says no", async () => {
     await using space = await makeWorkspace()
-    const run = await space.nimlet(["run `touch ran`"], { ...terminal, stdin: "what\nn\n" })
+    const run = await answering(space, ["run `touch ran`"], ["what\n", "n\n"])
     expect(run.stdout.split("Allow bash").length).toBe(3)
     expect(run.stdout).toContain("approval_denied: denied by the user")
     expect(readdirSync(space.work)).toEqual([])
   })
 
+  it("is not approved by keys that were typed before the question", async () => {
+    await using space = await makeWorkspace()
+    await space.file("script.json", JSON.stringify({ steps: [{ text: "wait", delay_ms: 300 , tool: "bash", args: { command: "touch ran" } }, { text: "." }] }))
+    await answering(space, ["--script", "script.json", "go"], ["n\n"], "y\ny\n")
+    expect(readdirSync(space.work)).toEqual(["script.json"])
+  })
+
   it("shows what would run, without the control characters that would hide it", async () => {
     await using space = await makeWorkspace()
     await space.file("script.json", JSON.stringify({ steps: [{ tool: "bash", args: { command: "touch bad\u001b[2K\rtouch good" } }, { text: "." }] }))
-    const run = await space.nimlet(["--script", "script.json", "go"], { ...terminal, stdin: "n\n" })
+    const run = await answering(space, ["--script", "script.json", "go"], ["n\n"])
     expect(run.stdout).toContain("touch bad[2Ktouch good")
   })
 })

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest"
 import { startModelStub } from "../kit/ModelStub.ts"
 import { anthropic } from "../kit/Providers.ts"
 import { checkRecords } from "../kit/RecordOrder.ts"
-import { lastingSurvivors, makeWorkspace, records, type Workspace } from "../kit/Workspace.ts"
+import { lastingSurvivors, makeWorkspace, records, startNimlet, type Workspace } from "../kit/Workspace.ts"
 
 const fixtures = join(import.meta.dirname, "../fixtures/extensions")
 const install = (space: Workspace, ...names: ReadonlyArray<string>) => {
@@ -33,8 +33,10 @@ describe("the notes extension", () => {
   it("sets a status that reaches the terminal", async () => {
     await using space = await makeWorkspace()
     install(space, "notes")
-    const run = await space.nimlet([`call save_note {"text":"x"}`], { ...terminal, stdin: "y\n" })
-    expect(run.stdout).toContain("[notes:notes] NOTES.md updated")
+    const run = startNimlet({ args: [`call save_note {"text":"x"}`], cwd: space.work, home: space.home, holdStdin: true, ...terminal })
+    await run.until((screen) => screen.includes("\n> "))
+    run.child.stdin!.write("y\n")
+    expect((await run.ended).stdout).toContain("[notes:notes] NOTES.md updated")
   })
 
   // E-003 E-102 E-252 E-281 E-282 E-285

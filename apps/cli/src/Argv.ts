@@ -152,7 +152,8 @@ Flags stand before the prompt; everything from its first word on is the prompt.
 
   -p, --print            only the final answer on stdout
   --mode json            machine-readable records on stdout
-  --provider NAME        anthropic, openai, openai-chat, openrouter, offline, scripted, or one from config.json
+  --provider NAME        anthropic, openai, openrouter, ollama, lmstudio, llamacpp, vllm, offline, scripted,
+                         or one from ~/.nimlet/config.json
   --model ID             a model of that provider
   --api-key KEY          its key, for this run only
   --script FILE          the JSON script that --provider scripted plays

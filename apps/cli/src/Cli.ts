@@ -1,5 +1,5 @@
 /** From the words of a command line to an exit code. Everything a person reads about a failure is written here. */
-import { Duration, Effect, Result, Stdio } from "effect"
+import { Duration, Effect, Result, type Scope, Stdio } from "effect"
 import manifest from "../package.json" with { type: "json" }
 import { type Invocation, parseArgv, usage, UsageError } from "./Argv.ts"
 import type { Host } from "./Host.ts"
@@ -10,21 +10,21 @@ import { makeTextMode } from "./modes/Text.ts"
 import { Output } from "./Output.ts"
 import { run } from "./Run.ts"
 import { readPiped } from "./StandardInput.ts"
-import { readLine } from "./TerminalInput.ts"
+import { readTerminal } from "./TerminalInput.ts"
 
 const usageFailed = Effect.fnUntraced(function*(problem: string) {
   yield* (yield* Output).err(`${problem}\n\n${usage}`)
   return 2
 })
 
-const modeOf = Effect.fnUntraced(function*(invocation: Invocation, host: Host): Effect.fn.Return<Mode, never, Output | Stdio.Stdio> {
+const modeOf = Effect.fnUntraced(function*(invocation: Invocation, host: Host): Effect.fn.Return<Mode, never, Output | Stdio.Stdio | Scope.Scope> {
   const output = yield* Output
   const stdio = yield* Stdio.Stdio
   if (invocation.mode === "json") return jsonMode(output)
   const atTerminal = (yield* stdio.stdinIsTerminal) && (yield* stdio.stdoutIsTerminal)
   if (invocation.mode === "print" || !atTerminal) return printMode(output)
   const colours = (host.environment["NO_COLOR"] ?? "") === "" && host.environment["TERM"] !== "dumb"
-  return yield* makeTextMode({ output, readLine: Effect.provideService(readLine, Stdio.Stdio, stdio), colours })
+  return yield* makeTextMode({ output, readLine: yield* readTerminal, colours })
 })
 
 const invoke = Effect.fnUntraced(function*(invocation: Invocation, host: Host) {
@@ -55,4 +55,4 @@ export const main = Effect.fnUntraced(function*(host: Host) {
     case "run":
       return yield* invoke(parsed.success.invocation, host)
   }
-}, Effect.provide(Output.layer))
+}, Effect.scoped, Effect.provide(Output.layer))

@@ -5,11 +5,21 @@ import { main } from "./Cli.ts"
 import { layerFiles } from "./Folders.ts"
 import type { Host } from "./Host.ts"
 
+/** A folder that was deleted under us has no name any more. */
+const currentFolder = (): string => {
+  try {
+    return process.cwd()
+  } catch {
+    process.stderr.write("nimlet could not start: the current folder no longer exists\n")
+    return process.exit(1)
+  }
+}
+
 const host: Host = {
   argv: process.argv.slice(2),
   environment: Object.fromEntries(Object.entries(process.env).flatMap(([name, value]) => value === undefined ? [] : [[name, value]])),
-  home: process.env["HOME"] ?? process.env["USERPROFILE"] ?? process.cwd(),
-  cwd: process.cwd(),
+  home: process.env["HOME"] ?? process.env["USERPROFILE"] ?? currentFolder(),
+  cwd: currentFolder(),
   platform: process.platform,
   bin: process.argv[1] ?? ""
 }
@@ -19,6 +29,8 @@ for (const stream of [process.stdout, process.stderr]) stream.on("error", () => 
 
 const fiber = Effect.runFork(Effect.provide(main(host), Layer.provideMerge(layerFiles, NodeServices.layer)))
 
+/** Longer than extensions are given to go (4.5 s), in milliseconds. */
+const leaving = 6_000
 const signals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
 let signalled: number | undefined
 for (const [signal, code] of Object.entries(signals)) {
@@ -26,6 +38,8 @@ for (const [signal, code] of Object.entries(signals)) {
     // The first one ends the run in order. A second Ctrl-C ends it at once; a closing terminal sends SIGHUP several times.
     if (signalled !== undefined) return signal === "SIGINT" ? process.exit(code) : undefined
     signalled = code
+    // What does not let itself be ended, such as a file that never answers, shall not keep the person waiting.
+    setTimeout(() => process.exit(code), leaving).unref()
     Effect.runFork(Fiber.interrupt(fiber))
   })
 }

@@ -126,6 +126,10 @@ export const run = Effect.fnUntraced(function*(
 
   const result = yield* Ref.make(failedRun)
   const conversation = Effect.gen(function*() {
+    for (const { line, reason } of session.damaged) {
+      const file = Option.getOrElse(session.path, () => session.id)
+      yield* mode.sink.publish({ type: "diagnostic", level: "warning", message: `${file}:${line}: ${reason}; this line of the session is left out` })
+    }
     const tools = yield* builtinTools(host, settings)
     yield* startExtensions(invocation, host, mode, settings, session, model, workspace)
     const agent = Agent.layer({

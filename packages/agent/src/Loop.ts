@@ -47,6 +47,9 @@ const interrupted = {
   lost: "Interrupted before a result was saved. The outcome is unknown: look at the current state before trying again."
 }
 
+/** The calls of a step that were announced, and whether their tool has begun to run. */
+type OpenCalls = ReadonlyMap<string, { readonly call: ToolCall; readonly running: boolean }>
+
 /** Runs `content` as the user's next words. Interrupting it is the user's interrupt. */
 export type Loop = (
   content: ReadonlyArray<ContentPart>
@@ -94,30 +97,36 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
       tools: ToolSet,
       place: RunPlace,
       step: number,
-      announced: Ref.Ref<ReadonlyArray<ToolCall>>
+      open: Ref.Ref<OpenCalls>
     ) {
       const { publish } = yield* EventSink
+      const note = (call: ToolCall, running: boolean) => Ref.update(open, (known) => new Map(known).set(call.id, { call, running }))
+      const announce = (call: ToolCall) =>
+        note(call, false).pipe(
+          Effect.andThen(publish({ type: "tool_call", ...place, step, tool_id: call.id, tool_name: call.name, input: call.input })),
+          Effect.uninterruptible
+        )
       for (const group of groupCalls(calls, tools)) {
         const batch = group.map((part): ToolCall => ({ id: part.id, name: part.name, input: part.input, place, step }))
-        for (const call of batch) {
-          yield* Ref.update(announced, (open) => [...open, call])
-          yield* publish({ type: "tool_call", ...place, step, tool_id: call.id, tool_name: call.name, input: call.input })
-        }
+        yield* Effect.forEach(batch, announce, { discard: true })
         const changes = group.length === 1 && !Option.exists(tools.find(batch[0]?.name ?? ""), ({ tool }) => isReadOnly(tool))
         if (changes) yield* session.sync
-        const settled = yield* Effect.forEach(batch, (call) => runner.run(call, tools), { concurrency: group.length === 1 ? 1 : parallelCalls })
-        for (const outcome of settled) {
-          yield* settleCall(outcome).pipe(Effect.uninterruptible)
-          yield* Ref.update(announced, (open) => open.filter((call) => call !== outcome.call))
-        }
+        const settled = yield* Effect.forEach(batch, (call) => runner.run(call, tools, note(call, true)), {
+          concurrency: group.length === 1 ? 1 : parallelCalls
+        })
+        yield* Effect.uninterruptible(Effect.forEach(settled, settleCall, { discard: true }))
       }
     })
 
-    /** Results for calls that will not run any more; those that were announced get their record too. */
-    const abandon = Effect.fnUntraced(function*(announced: Ref.Ref<ReadonlyArray<ToolCall>>) {
-      const result = errorResult(interrupted.running)
-      for (const call of yield* Ref.get(announced)) yield* settleCall({ call, result, duration_ms: 0 })
-      yield* repair(interrupted.waiting)
+    /** Results for the calls of an interrupted step that have none; those that were announced get their record too. */
+    const abandon = Effect.fnUntraced(function*(open: Ref.Ref<OpenCalls>) {
+      const known = yield* Ref.get(open)
+      for (const part of unanswered(yield* session.entries)) {
+        const { call, running } = known.get(part.id) ?? {}
+        const result = errorResult(running === true ? interrupted.running : interrupted.waiting)
+        if (call === undefined) yield* session.append({ type: "tool_result", id: part.id, output: textOf(result.content), is_error: true, tool: part.name })
+        else yield* settleCall({ call, result, duration_ms: 0 })
+      }
     })
 
     const repair = Effect.fnUntraced(function*(output: string) {
@@ -145,7 +154,7 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
     const runStep = Effect.fnUntraced(function*(place: RunPlace, step: number) {
       const { publish } = yield* EventSink
       const started = yield* Clock.currentTimeMillis
-      const announced = yield* Ref.make<ReadonlyArray<ToolCall>>([])
+      const open = yield* Ref.make<OpenCalls>(new Map())
       const answered = yield* Ref.make<Option.Option<Answer>>(Option.none())
       const body = Effect.gen(function*() {
         const tools = yield* options.tools
@@ -168,12 +177,12 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
             final: calls.length === 0
           })
         }
-        yield* runCalls(calls, tools, place, step, announced)
+        yield* runCalls(calls, tools, place, step, open)
         return { answer, text, done: calls.length === 0 }
       })
       yield* publish({ type: "step_start", ...place, step, model })
       return yield* body.pipe(
-        Effect.onInterrupt(() => Effect.ignore(abandon(announced))),
+        Effect.onInterrupt(() => Effect.ignore(abandon(open))),
         Effect.onExit(() =>
           Effect.gen(function*() {
             const answer = yield* Ref.get(answered)

@@ -28,9 +28,9 @@ export interface SettledCall {
   readonly duration_ms: number
 }
 
-/** Runs calls. It never fails: what goes wrong is a result that the model reads. */
+/** Runs calls. It never fails: what goes wrong is a result that the model reads. `begun` is run right before the tool itself. */
 export interface ToolRunner {
-  readonly run: (call: ToolCall, tools: ToolSet) => Effect.Effect<SettledCall>
+  readonly run: (call: ToolCall, tools: ToolSet, begun: Effect.Effect<void>) => Effect.Effect<SettledCall>
 }
 
 const denied = (reason: string): ToolResult => errorResult(`approval_denied: ${reason}`)
@@ -74,7 +74,7 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
       return { ...result, content, isError: payload.is_error }
     })
 
-    const settle = Effect.fnUntraced(function*(call: ToolCall, tools: ToolSet) {
+    const settle = Effect.fnUntraced(function*(call: ToolCall, tools: ToolSet, begun: Effect.Effect<void>) {
       const found = tools.find(call.name)
       if (Option.isNone(found)) return errorResult(`Unknown tool: ${call.name}`)
       const offered = found.value
@@ -96,14 +96,15 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
       const denial = yield* permissions.check(offered, args)
       if (Option.isSome(denial)) return denied(denial.value)
 
+      yield* begun
       const result = yield* execute(call, offered, args)
       return yield* afterwards(call.name, sent, args, result)
     })
 
     return {
-      run: Effect.fnUntraced(function*(call, tools) {
+      run: Effect.fnUntraced(function*(call, tools, begun) {
         const started = yield* Clock.currentTimeMillis
-        const result = yield* settle(call, tools)
+        const result = yield* settle(call, tools, begun)
         return { call, result, duration_ms: (yield* Clock.currentTimeMillis) - started }
       })
     }

@@ -230,6 +230,34 @@ describe("Agent", () => {
         assert.deepInclude(fired.at(-1), { event: "turn_end", payload: { session_id: fired[0]?.payload["session_id" as never], workspace: "/w", interrupted: true } })
       })))
 
+  it.effect("gives a call one result only when the interrupt comes with its answer, and says what had run", () =>
+    Effect.gen(function*() {
+      const asked = yield* Deferred.make<void>()
+      const answer = yield* Deferred.make<void>()
+      yield* withAgent({
+        replies: [calls({ name: "bash", id: "1" })],
+        tools: [tool("bash")],
+        frontend: {
+          approve: () =>
+            Deferred.succeed(asked, undefined).pipe(
+              Effect.andThen(Deferred.await(answer)),
+              Effect.as({ decision: "deny", reason: "closed" } as const),
+              Effect.uninterruptible
+            )
+        }
+      }, ({ entries, events, prompt }) =>
+        Effect.gen(function*() {
+          const running = yield* Effect.forkChild(prompt("go"))
+          yield* Deferred.await(asked)
+          const stopping = yield* Effect.forkChild(Fiber.interrupt(running))
+          yield* settle
+          yield* Deferred.succeed(answer, undefined)
+          yield* Fiber.join(stopping)
+          assert.deepStrictEqual(textsOf(yield* entries), ["Interrupted before tool execution."])
+          assert.strictEqual(events.filter((event) => event.type === "tool_result").length, 1)
+        }))
+    }))
+
   it.effect("ends a hanging answer at once when the user interrupts", () =>
     withAgent({ replies: [hangsAfter("half an")] }, ({ entries, events, prompt }) =>
       Effect.gen(function*() {

@@ -13,15 +13,32 @@ export interface Offering {
 const onlyReads = (capabilities: ReadonlyArray<Capability>) =>
   capabilities.length > 0 && capabilities.every((each) => each === "read" || each === "user")
 
-/** The tools, of two with one name the later; tools with a reserved name (any case) are left out. */
+/** Names that every provider takes. A request with another one is refused as a whole, so one tool would end every turn. */
+const callable = /^[A-Za-z0-9_-]{1,64}$/
+
+/** Why a registered tool cannot be offered, as a sentence; undefined when it can. */
+const faultOf = (
+  { input_schema, name }: Registration["tools"][number],
+  reserved: ReadonlySet<string>
+): string | undefined => {
+  if (reserved.has(name.toLowerCase())) return `extension tool '${name}' collides with a built-in tool`
+  if (!callable.test(name)) return `extension tool '${name}' is left out: a name has 1 to 64 letters, digits, _ and -`
+  if (input_schema["type"] !== undefined && input_schema["type"] !== "object") {
+    return `extension tool '${name}' is left out: its input_schema must be of type object`
+  }
+  return undefined
+}
+
+/** The tools, of two with one name the later; those with a reserved name (any case), or that no provider takes, are left out. */
 export const toolsOf = (
   offerings: ReadonlyArray<Offering>,
   reserved: ReadonlySet<string>
 ): ReadonlyArray<ExtensionTool> => {
   const tools = new Map<string, ExtensionTool>()
   for (const { family, key, registration } of offerings) {
-    for (const { capabilities, description, input_schema, name } of registration.tools) {
-      if (reserved.has(name.toLowerCase())) continue
+    for (const tool of registration.tools) {
+      if (faultOf(tool, reserved) !== undefined) continue
+      const { capabilities, description, input_schema, name } = tool
       const unasked = family.readOnlyToolsUnasked && onlyReads(capabilities)
       tools.set(name, { name, description, inputSchema: input_schema, capabilities, unasked, extension: key })
     }
@@ -30,10 +47,8 @@ export const toolsOf = (
 }
 
 /** A sentence for each tool that `toolsOf` leaves out. */
-export const collisionsOf = (registration: Registration, reserved: ReadonlySet<string>): ReadonlyArray<string> =>
-  registration.tools
-    .filter(({ name }) => reserved.has(name.toLowerCase()))
-    .map(({ name }) => `extension tool '${name}' collides with a built-in tool`)
+export const faultsOf = (registration: Registration, reserved: ReadonlySet<string>): ReadonlyArray<string> =>
+  registration.tools.flatMap((tool) => faultOf(tool, reserved) ?? [])
 
 /** The commands, of two with one name (any case) the earlier. */
 export const commandsOf = (offerings: ReadonlyArray<Offering>): ReadonlyArray<ExtensionCommand> => {

@@ -13,7 +13,7 @@ import { initializeWith } from "./Handshake.ts"
 import { Launcher } from "./Launcher.ts"
 import { type Member, startMember } from "./Member.ts"
 import type { CommandReply, ToolReply } from "./Offer.ts"
-import { collisionsOf, commandsOf, type Offering, toolsOf } from "./Roster.ts"
+import { faultsOf, commandsOf, type Offering, toolsOf } from "./Roster.ts"
 import type { StartOptions, StartReport } from "./Start.ts"
 import type { Subscriber } from "./Subscriber.ts"
 
@@ -120,7 +120,7 @@ export const makeExtensions = Effect.gen(function*() {
         warn: (message) => warn(message, each.key),
         onRegistered: (registration) => {
           asked.clear()
-          const fresh = collisionsOf(registration, reserved).filter((message) => !told.has(message))
+          const fresh = faultsOf(registration, reserved).filter((message) => !told.has(message))
           for (const message of fresh) told.add(message)
           return Effect.forEach(fresh, (message) => warn(message, each.key), { discard: true })
         }

@@ -143,6 +143,18 @@ describe("starting", () => {
 })
 
 describe("offers", () => {
+  it.effect("leaves out a tool that providers would refuse the whole request for, and says why", () => {
+    const a = peer({ tools: [tool("t t"), tool("ok"), tool("text", { input_schema: { type: "string" } }), tool("x".repeat(65))] })
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: {} } })
+      const report = yield* host.start
+      assert.strictEqual(report.warnings.length, 3)
+      assert.include(report.warnings[0], "'t t'")
+      assert.include(report.warnings[1], "type object")
+      assert.deepStrictEqual((yield* host.extensions.tools).map(({ name }) => name), ["ok"])
+    }).pipe(Effect.provide(memory({ a: a.script })))
+  })
+
   // E-015 E-016 E-303
   it.effect("leaves out tools with a built-in name and warns; later tool and earlier command win", () => {
     const a = peer({ tools: [tool("Read"), tool("t")], commands: [{ name: "Note", description: "a" }] })

@@ -55,9 +55,10 @@ export class Sessions extends Context.Service<Sessions, {
 
       const open = Effect.fnUntraced(function*(id: string) {
         const file = fileOf(id)
-        if (!validId.test(id) || !(yield* fs.exists(file).pipe(Effect.orElseSucceed(() => false)))) {
-          return yield* new SessionNotFound({ id, folder })
-        }
+        const type = validId.test(id) ? yield* typeOf(file) : undefined
+        if (type === undefined) return yield* new SessionNotFound({ id, folder })
+        // Opening a pipe would wait for a writer.
+        if (type !== "File") return yield* new SessionUnreadable({ path: file, cause: "it is no regular file" })
         const text = yield* fs.readFileString(file).pipe(
           Effect.mapError((error) => new SessionUnreadable({ path: file, cause: error.message }))
         )
@@ -65,6 +66,8 @@ export class Sessions extends Context.Service<Sessions, {
         const workspace = Option.match(existing.header, { onNone: () => "", onSome: (header) => header.workspace })
         return yield* openSession({ id, workspace, path: Option.some(file), existing: Option.some(existing) })
       }, files, paths)
+
+      const typeOf = (file: string) => fs.stat(file).pipe(Effect.map((info) => info.type), Effect.orElseSucceed(() => undefined))
 
       const headOf = (file: string) =>
         Effect.scoped(Effect.gen(function*() {
@@ -77,10 +80,14 @@ export class Sessions extends Context.Service<Sessions, {
         const names = yield* fs.readDirectory(folder).pipe(Effect.orElseSucceed((): Array<string> => []))
         const dated = yield* Effect.forEach(names.filter((name) => name.endsWith(".jsonl")), (name) =>
           fs.stat(path.join(folder, name)).pipe(
-            Effect.map((info) => ({ name, time: Option.match(info.mtime, { onNone: () => 0, onSome: (date) => date.getTime() }) })),
-            Effect.orElseSucceed(() => ({ name, time: 0 }))
+            Effect.map((info) => ({
+              name,
+              regular: info.type === "File",
+              time: Option.match(info.mtime, { onNone: () => 0, onSome: (date) => date.getTime() })
+            })),
+            Effect.orElseSucceed(() => ({ name, regular: false, time: 0 }))
           ), { concurrency: 16 })
-        const newestFirst = dated.toSorted((a, b) => b.time - a.time || (a.name < b.name ? 1 : -1))
+        const newestFirst = dated.filter(({ regular }) => regular).toSorted((a, b) => b.time - a.time || (a.name < b.name ? 1 : -1))
         for (const { name } of newestFirst) {
           const head = yield* headOf(path.join(folder, name))
           if (Option.isSome(head) && head.value.workspace === workspace) return Option.some(name.slice(0, -".jsonl".length))

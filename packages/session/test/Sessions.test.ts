@@ -75,6 +75,17 @@ describe("Sessions", () => {
       })
     ))
 
+  it.effect("passes over what is no regular file, and does not open it", () =>
+    inFolder((folder) =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        yield* fs.makeDirectory(`${folder}/1.jsonl`, { recursive: true })
+        const sessions = yield* Sessions
+        assert.deepStrictEqual(yield* sessions.latest("/w"), Option.none())
+        assert.strictEqual((yield* Effect.flip(Effect.scoped(sessions.open("1"))))._tag, "SessionUnreadable")
+      })
+    ))
+
   it.effect("refuses an id that leaves the folder", () =>
     inFolder(() =>
       Effect.gen(function*() {

@@ -95,8 +95,9 @@ export const makeTextMode = Effect.fnUntraced(function*({ colours, output, readL
     const remember = request.canRemember ? ", s for this session" : ""
     const why = request.reason === undefined ? "" : dim(` (${printable(request.reason)})`)
     for (;;) {
-      const line = yield* ask(`${yellow("Allow")} ${request.tool}: ${harmless(request.summary)}${why}  y once${remember}, n no`)
-      const typed = Option.getOrElse(line, () => "n").trim().toLowerCase()
+      const line = yield* ask(`${yellow("Allow")} ${request.tool}: ${harmless(request.summary)}${why}\n  y once${remember}, n no`)
+      if (Option.isNone(line)) return { decision: "deny", reason: "nobody answered: the terminal closed its input" } satisfies Approval
+      const typed = line.value.trim().toLowerCase()
       if (typed === "y" || typed === "yes") return { decision: "once" } satisfies Approval
       if (request.canRemember && typed === "s") return { decision: "session" } satisfies Approval
       if (typed === "n" || typed === "no") return { decision: "deny", reason: "denied by the user" } satisfies Approval
