@@ -8,7 +8,7 @@ import type { Mode } from "./modes/Mode.ts"
 import { asLines, printMode } from "./modes/Print.ts"
 import { makeTextMode } from "./modes/Text.ts"
 import { Output } from "./Output.ts"
-import { run } from "./Run.ts"
+import { run, type StartupError } from "./Run.ts"
 import { readPiped } from "./StandardInput.ts"
 import { readTerminal } from "./TerminalInput.ts"
 
@@ -16,6 +16,20 @@ const usageFailed = Effect.fnUntraced(function*(problem: string) {
   yield* (yield* Output).err(`${problem}\n\n${usage}`)
   return 2
 })
+
+/** What helps against a failure to start, where its own words do not say it. */
+const remedyOf = (error: StartupError): string => {
+  switch (error._tag) {
+    case "MissingCredential":
+      return "; or put a key into ~/.nimlet/auth.json, or give one with --api-key"
+    case "MissingModel":
+      return "; name one with --model"
+    case "SettingsInvalid":
+      return "; mend the file, it was left as it is"
+    default:
+      return ""
+  }
+}
 
 const modeOf = Effect.fnUntraced(function*(invocation: Invocation, host: Host): Effect.fn.Return<Mode, never, Output | Stdio.Stdio | Scope.Scope> {
   const output = yield* Output
@@ -37,7 +51,7 @@ const invoke = Effect.fnUntraced(function*(invocation: Invocation, host: Host) {
   return yield* run(invocation, host, mode, { typed: invocation.prompt, piped }).pipe(
     Effect.map((result) => result.success ? 0 : 1),
     Effect.catch((error) =>
-      error instanceof UsageError ? usageFailed(error.problem) : Effect.as(output.err(asLines(`nimlet could not start: ${error.message}`)), 1)
+      error instanceof UsageError ? usageFailed(error.problem) : Effect.as(output.err(asLines(`nimlet could not start: ${error.message}${remedyOf(error)}`)), 1)
     )
   )
 })

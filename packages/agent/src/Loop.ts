@@ -7,7 +7,7 @@ import type { AiError } from "effect/ai/AiError"
 import type * as LanguageModel from "effect/ai/LanguageModel"
 import { Hooks } from "@nimlet/extension"
 import { type AssistantEntry, type ContentPart, type RunPlace, textOf, type ToolUsePart } from "@nimlet/protocol"
-import { retryDelay } from "@nimlet/provider"
+import { accountOf, retryDelay } from "@nimlet/provider"
 import { callsOf, isAssistant, makeTranscript, type Session, type SessionUnwritable, unanswered } from "@nimlet/session"
 import { errorResult } from "@nimlet/tools"
 import { loadValidation } from "./Arguments.ts"
@@ -222,7 +222,7 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
         }
         const error = outcome.failure
         if (error._tag === "SessionUnwritable") return yield* failed(step, error.message)
-        const message = error.message
+        const message = accountOf(error)
         const delay = yield* retryDelay(error, ++failures)
         if (Option.isNone(delay)) return yield* failed(step, message)
         yield* publish({ type: "diagnostic", level: "warning", message: `${message}; trying again` })

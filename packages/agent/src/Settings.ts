@@ -2,7 +2,7 @@
  * Settings of a person, from `~/.nimlet/config.json`. A file that cannot be read is an error that names it and the
  * remedy, never quietly the defaults.
  */
-import { Effect, FileSystem, Schema } from "effect"
+import { Effect, FileSystem, Result, Schema } from "effect"
 import { JsonObject } from "@nimlet/protocol"
 
 /** Where a named endpoint is and how it speaks (`providers.NAME`). */
@@ -50,7 +50,7 @@ export class SettingsInvalid extends Schema.TaggedError<SettingsInvalid>()("Sett
   }
 }
 
-const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Settings))
+const decode = Schema.decodeUnknownEffect(Settings)
 
 /** Reads the settings in `file`; none when there is no such file. Fails with `SettingsInvalid`. */
 export const loadSettings = Effect.fnUntraced(function*(
@@ -61,5 +61,9 @@ export const loadSettings = Effect.fnUntraced(function*(
     Effect.catchReason("PlatformError", "NotFound", () => Effect.succeed("{}")),
     Effect.mapError((error) => new SettingsInvalid({ file, problem: error.message }))
   )
-  return yield* decode(text).pipe(Effect.mapError((error) => new SettingsInvalid({ file, problem: error.message })))
+  const parsed = Result.try(() => JSON.parse(text) as unknown)
+  if (Result.isFailure(parsed)) {
+    return yield* new SettingsInvalid({ file, problem: `is not valid JSON (${parsed.failure instanceof Error ? parsed.failure.message : "unreadable"})` })
+  }
+  return yield* decode(parsed.success).pipe(Effect.mapError((error) => new SettingsInvalid({ file, problem: error.message })))
 })
