@@ -75,6 +75,19 @@ describe("nimlet without a key", () => {
     expect(missing.stderr).toContain("nowhere")
   })
 
+  it("lets one run at a time go on with a session, and names the other one", async () => {
+    await using space = await makeWorkspace()
+    await space.file("script.json", JSON.stringify({ steps: [{ tool: "bash", args: { command: "echo begun; sleep 20" } }, { text: "." }] }))
+    const first = startNimlet({ args: ["--mode", "json", "--script", "script.json", "go"], cwd: space.work, home: space.home })
+    await first.until((records) => records.includes("begun"))
+    const second = await space.nimlet(["--resume", "list the files"])
+    expect(second.code).toBe(1)
+    expect(second.stderr).toContain(`process ${first.child.pid}`)
+    first.signal("SIGTERM")
+    await first.ended
+    expect((await space.nimlet(["--resume", "list the files"])).code).toBe(0)
+  })
+
   it("says which line of a damaged session it leaves out, and goes on", async () => {
     await using space = await makeWorkspace()
     await space.nimlet(["list the files"])

@@ -24,6 +24,8 @@ const remedyOf = (error: StartupError): string => {
       return "; or put a key into ~/.nimlet/auth.json, or give one with --api-key"
     case "MissingModel":
       return "; name one with --model"
+    case "SessionLocked":
+      return "; wait for it, or leave --resume out to start a session of your own"
     case "SettingsInvalid":
       return "; mend the file, it was left as it is"
     default:

@@ -10,4 +10,7 @@ export interface Host {
   readonly platform: string
   /** Absolute path of this program, for extensions that start us. */
   readonly bin: string
+  readonly pid: number
+  /** Whether a process of this machine lives. */
+  readonly isAlive: (pid: number) => boolean
 }

@@ -21,7 +21,16 @@ const host: Host = {
   home: process.env["HOME"] ?? process.env["USERPROFILE"] ?? currentFolder(),
   cwd: currentFolder(),
   platform: process.platform,
-  bin: process.argv[1] ?? ""
+  bin: process.argv[1] ?? "",
+  pid: process.pid,
+  isAlive: (pid) => {
+    try {
+      return process.kill(pid, 0)
+    } catch (error) {
+      // It lives, but is somebody else's.
+      return error instanceof Error && "code" in error && error.code === "EPERM"
+    }
+  }
 }
 
 // A reader that has gone away changes nothing for the run; the writers notice by themselves.

@@ -6,7 +6,7 @@ import { Duration, Effect, FileSystem, Layer, Option, Path, Ref } from "effect"
 import { Agent, EventSink, loadSettings, reservedToolNames, type RunResult, type Settings, type SettingsInvalid, systemPrompt } from "@nimlet/agent"
 import { Diagnostics, EntrySink, Extensions, Frontend, Hooks, rootsOf } from "@nimlet/extension"
 import { type ModelError, Models } from "@nimlet/provider"
-import { type Session, type SessionNotFound, Sessions, type SessionUnreadable } from "@nimlet/session"
+import { type Session, type SessionLocked, type SessionNotFound, Sessions, type SessionUnreadable } from "@nimlet/session"
 import { builtins, type FileFailed, layerLocal, localTools } from "@nimlet/tools"
 import { type Invocation, UsageError } from "./Argv.ts"
 import type { Host } from "./Host.ts"
@@ -15,7 +15,7 @@ import type { Mode } from "./modes/Mode.ts"
 import type { PipedText } from "./StandardInput.ts"
 
 /** Why a run did not start. */
-export type StartupError = ModelError | NoModel | SettingsInvalid | SessionNotFound | SessionUnreadable | FileFailed
+export type StartupError = ModelError | NoModel | SettingsInvalid | SessionNotFound | SessionUnreadable | SessionLocked | FileFailed
 
 const failedRun: RunResult = { success: false, text: "" }
 
@@ -114,7 +114,7 @@ export const run = Effect.fnUntraced(function*(
   const path = yield* Path.Path
   const workspace = yield* fs.realPath(host.cwd).pipe(Effect.orElseSucceed(() => host.cwd))
   const settings = yield* loadSettings(path.join(host.home, ".nimlet", "config.json"))
-  const session = yield* openSession(invocation, workspace).pipe(Effect.provide(Sessions.layer(sessionFolder(settings, host, path))))
+  const session = yield* openSession(invocation, workspace).pipe(Effect.provide(Sessions.layer(sessionFolder(settings, host, path), host)))
   const model = yield* chooseModel(invocation, settings, session).pipe(Effect.provide(Models.layer({
     environment: host.environment,
     home: host.home,

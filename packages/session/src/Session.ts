@@ -3,7 +3,7 @@
  * one `write`, finished before `append` returns; the file and its header appear with the first entry (seed 000,
  * "Session entries").
  */
-import { Clock, Effect, FileSystem, Option, Path, PlatformError, Random, Scope, Semaphore } from "effect"
+import { Clock, Effect, FileSystem, Option, Path, Random, Scope, Semaphore } from "effect"
 import type { SessionEntry, SessionHeader } from "@nimlet/protocol"
 import { SessionUnwritable } from "./SessionError.ts"
 import { type DamagedLine, encodeLine, type SessionText, type UnknownEntry } from "./SessionLines.ts"
@@ -33,6 +33,8 @@ export interface SessionOptions {
   readonly workspace: string
   readonly path: Option.Option<string>
   readonly existing: Option.Option<SessionText>
+  /** Run before the file of a new session is made: its lock. */
+  readonly claim: Effect.Effect<void, { readonly message: string }, Scope.Scope>
 }
 
 const isoTime = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis).toISOString())
@@ -60,10 +62,11 @@ export const openSession = Effect.fnUntraced(function*(
   let file: FileSystem.File | undefined
 
   const refused = (file: string) =>
-    Effect.mapError((error: PlatformError.PlatformError) => new SessionUnwritable({ path: file, cause: error.message }))
+    Effect.mapError((error: { readonly message: string }) => new SessionUnwritable({ path: file, cause: error.message }))
 
   const start = Effect.fnUntraced(function*(target: string) {
     yield* fs.makeDirectory(path.dirname(target), { recursive: true })
+    if (Option.isNone(options.existing)) yield* Scope.provide(options.claim, scope)
     const opened = yield* fs.open(target, { flag: "a", mode: 0o600 }).pipe(Scope.provide(scope))
     if (Option.isNone(options.existing)) {
       const header: SessionHeader = {

@@ -30,3 +30,13 @@ export class SessionUnwritable extends Schema.TaggedError<SessionUnwritable>()("
     return `cannot write ${this.path}: ${this.cause}`
   }
 }
+
+/** Another process is writing the session file `path`; `pid` names it. */
+export class SessionLocked extends Schema.TaggedError<SessionLocked>()("SessionLocked", {
+  path: Schema.String,
+  pid: Schema.Int
+}) {
+  override get message(): string {
+    return `${this.path} is in use by process ${this.pid}`
+  }
+}

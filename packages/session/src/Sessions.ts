@@ -5,8 +5,9 @@
 import { Clock, Context, Effect, FileSystem, Layer, Option, Path, Random, Schema, type Scope } from "effect"
 import { SessionHeader } from "@nimlet/protocol"
 import { openSession, type Session } from "./Session.ts"
-import { SessionNotFound, SessionUnreadable } from "./SessionError.ts"
+import { type SessionLocked, SessionNotFound, SessionUnreadable } from "./SessionError.ts"
 import { parseSession } from "./SessionLines.ts"
+import { lockSession, type Owner } from "./SessionLock.ts"
 
 /** Where a new session belongs and whether it goes to disk. */
 export interface NewSession {
@@ -29,13 +30,16 @@ const newId = Effect.gen(function*() {
 export class Sessions extends Context.Service<Sessions, {
   /** A new session; nothing is on disk before its first entry. */
   readonly create: (options: NewSession) => Effect.Effect<Session, never, Scope.Scope>
-  /** The session of this id with all that it holds. Fails with `SessionNotFound` or `SessionUnreadable`. */
-  readonly open: (id: string) => Effect.Effect<Session, SessionNotFound | SessionUnreadable, Scope.Scope>
+  /** The session of this id with all that it holds. Fails with `SessionNotFound`, `SessionUnreadable`, or `SessionLocked` while another process writes it. */
+  readonly open: (id: string) => Effect.Effect<Session, SessionNotFound | SessionUnreadable | SessionLocked, Scope.Scope>
   /** The id of the session of `workspace` that was written last. */
   readonly latest: (workspace: string) => Effect.Effect<Option.Option<string>>
 }>()("@nimlet/session/Sessions") {
-  /** Sessions in `folder`, an absolute path that need not exist yet. */
-  static readonly layer = (folder: string): Layer.Layer<Sessions, never, FileSystem.FileSystem | Path.Path> =>
+  /**
+   * Sessions in `folder`, an absolute path that need not exist yet. With an `owner`, a session has one writer at a time;
+   * without one, whoever calls sees to that.
+   */
+  static readonly layer = (folder: string, owner?: Owner): Layer.Layer<Sessions, never, FileSystem.FileSystem | Path.Path> =>
     Layer.effect(Sessions, Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const path = yield* Path.Path
@@ -43,13 +47,16 @@ export class Sessions extends Context.Service<Sessions, {
       const files = Effect.provideService(FileSystem.FileSystem, fs)
       const paths = Effect.provideService(Path.Path, path)
 
+      const lock = (file: string) => owner === undefined ? Effect.void : files(lockSession(file, owner))
+
       const create = Effect.fnUntraced(function*(options: NewSession) {
         const id = yield* newId
         return yield* openSession({
           id,
           workspace: options.workspace,
           path: options.persist ? Option.some(fileOf(id)) : Option.none(),
-          existing: Option.none()
+          existing: Option.none(),
+          claim: lock(fileOf(id))
         })
       }, files, paths)
 
@@ -59,12 +66,13 @@ export class Sessions extends Context.Service<Sessions, {
         if (type === undefined) return yield* new SessionNotFound({ id, folder })
         // Opening a pipe would wait for a writer.
         if (type !== "File") return yield* new SessionUnreadable({ path: file, cause: "it is no regular file" })
+        yield* lock(file)
         const text = yield* fs.readFileString(file).pipe(
           Effect.mapError((error) => new SessionUnreadable({ path: file, cause: error.message }))
         )
         const existing = parseSession(text)
         const workspace = Option.match(existing.header, { onNone: () => "", onSome: (header) => header.workspace })
-        return yield* openSession({ id, workspace, path: Option.some(file), existing: Option.some(existing) })
+        return yield* openSession({ id, workspace, path: Option.some(file), existing: Option.some(existing), claim: Effect.void })
       }, files, paths)
 
       const typeOf = (file: string) => fs.stat(file).pipe(Effect.map((info) => info.type), Effect.orElseSucceed(() => undefined))

@@ -1,5 +1,6 @@
 export * from "./Session.ts"
 export * from "./SessionError.ts"
 export * from "./SessionLines.ts"
+export * from "./SessionLock.ts"
 export * from "./Sessions.ts"
 export * from "./Transcript.ts"
