@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { SessionEntry } from "@nimlet/protocol"
-import { transcript, unanswered } from "../src/Transcript.ts"
+import { makeTranscript, transcript, unanswered } from "../src/Transcript.ts"
 
 const user = (text: string): SessionEntry => ({ type: "user", role: "user", content: [{ type: "text", text }] })
 const calls = (...ids: Array<string>): SessionEntry => ({
@@ -47,6 +47,25 @@ describe("transcript", () => {
     assert.strictEqual(messages.length, 2)
     assert.include(JSON.stringify(messages[0]), "so far")
     assert.include(JSON.stringify(messages[1]), "kept")
+  })
+})
+
+describe("makeTranscript", () => {
+  it("gives the same message for the same entry, and the whole group when results came to it since", () => {
+    const told = makeTranscript()
+    const entries = [user("go"), calls("1", "2"), result("1")]
+    const before = told(entries)
+    const after = told([...entries, result("2"), user("more")])
+    assert.strictEqual(after[0], before[0])
+    assert.strictEqual(after[1], before[1])
+    assert.deepStrictEqual(after, transcript([...entries, result("2"), user("more")]))
+  })
+
+  it("does not take a shorter group with the same last result for the one it knows", () => {
+    const told = makeTranscript()
+    const last = result("2")
+    told([user("go"), calls("1", "2"), result("1"), last])
+    assert.deepStrictEqual(told([user("go"), calls("2"), last]), transcript([user("go"), calls("2"), last]))
   })
 })
 

@@ -127,12 +127,10 @@ const message = (source: Prompt.Message, style: PromptStyle): ReadonlyArray<AiMe
 }
 
 /**
- * The prompt in the AI SDK's form. Empty texts and messages are left out; a failed result is `error-text` (images of it
- * go into a user message); options of other providers travel along and are ignored by them.
+ * Says prompts in the AI SDK's form. Empty texts and messages are left out; a failed result is `error-text` (images of it
+ * go into a user message); options of other providers travel along and are ignored by them. It remembers: a message met
+ * before, the same object, is not said anew, so a step pays for what is new in it.
  */
-export const toAiPrompt = (prompt: Prompt.Prompt, style: PromptStyle = {}): AiPrompt => makeAiPrompt(style)(prompt)
-
-/** `toAiPrompt` that remembers: a message met before, the same object, is not said anew, so a step pays for what is new in it. */
 export const makeAiPrompt = (style: PromptStyle): (prompt: Prompt.Prompt) => AiPrompt => {
   const known = new WeakMap<Prompt.Message, ReadonlyArray<AiMessage>>()
   return (prompt) =>
@@ -158,10 +156,10 @@ const tool = (source: Tool.Any): AiTool => {
   }
 }
 
-/** The tools in the AI SDK's form, JSON Schemas unchanged. A provider's own tools (`Tool.providerDefined`) are left out. */
-export const toAiTools = (tools: ReadonlyArray<Tool.Any>): Array<AiTool> => makeAiTools()(tools)
-
-/** `toAiTools` that remembers what it said of a tool. */
+/**
+ * Says tools in the AI SDK's form, JSON Schemas unchanged, and remembers what it said of each. A provider's own tools
+ * (`Tool.providerDefined`) are left out.
+ */
 export const makeAiTools = (): (tools: ReadonlyArray<Tool.Any>) => Array<AiTool> => {
   const known = new WeakMap<Tool.Any, AiTool>()
   return (tools) =>
