@@ -1,9 +1,9 @@
 /** What a line asks the host to show or store (seed 000, "Side effects"). */
 import { Effect } from "effect"
-import { type JsonObject, SideEffects } from "@nimlet/protocol"
+import { type JsonObject, type Segment, SideEffects, type Status, type Widget } from "@nimlet/protocol"
 import { EntrySink } from "./Diagnostics.ts"
 import { fieldsOf } from "./Fields.ts"
-import { Frontend, type NoticeLevel } from "./Frontend.ts"
+import { Frontend, type NoticeLevel, type WidgetView } from "./Frontend.ts"
 
 const decode = fieldsOf(SideEffects)
 const fields = Object.keys(SideEffects)
@@ -11,9 +11,18 @@ const fields = Object.keys(SideEffects)
 const levelOf = (level: string | undefined): NoticeLevel =>
   level === "error" ? "error" : level === "warning" || level === "warn" ? "warning" : "info"
 
+const segmentsOf = (status: Status): ReadonlyArray<Segment> =>
+  "segments" in status ? status.segments : status.text === "" ? [] : [{ text: status.text }]
+
+const viewOf = (widget: Widget): WidgetView | undefined => {
+  const { actions = [], position = "above_composer", title = "" } = "content" in widget ? widget : {} satisfies Partial<WidgetView>
+  const content = "content" in widget ? widget.content : widget.lines.map((text) => ({ type: "text" as const, text }))
+  return content.length === 0 && actions.length === 0 && title === "" ? undefined : { title, position, content, actions }
+}
+
 /** Lines of a widget that are not strings are left out; the widget stands. */
 const lenient = (line: JsonObject): JsonObject => {
-  const { widget } = line
+  const widget: unknown = line["widget"]
   if (typeof widget !== "object" || widget === null || !("lines" in widget) || !Array.isArray(widget.lines)) return line
   return { ...line, widget: { ...widget, lines: widget.lines.filter((each) => typeof each === "string") } }
 }
@@ -28,8 +37,8 @@ export const applySideEffects = (key: string, line: JsonObject): Effect.Effect<R
 const apply = Effect.fnUntraced(function*(key: string, line: JsonObject) {
   const { bad, values: { notification, status, widget, ...rest } } = decode(line)
   const frontend = yield* Frontend
-  if (status !== undefined) yield* frontend.status(`${key}:${status.key}`, status.text)
-  if (widget !== undefined) yield* frontend.widget(`${key}:${widget.key}`, widget.lines)
+  if (status !== undefined) yield* frontend.status(`${key}:${status.key}`, segmentsOf(status))
+  if (widget !== undefined) yield* frontend.widget(`${key}:${widget.key}`, viewOf(widget))
   if (notification !== undefined) {
     yield* frontend.notify(levelOf(notification.level), notification.message, key)
   }

@@ -1,10 +1,11 @@
 /** The running extensions of a session: start, tools, commands, events, stop. */
-import { Context, type Effect, type FileSystem, Layer, type Path } from "effect"
+import { Context, type Effect, type FileSystem, Layer, type Path, type Stream } from "effect"
 import type { ChildProcessSpawner } from "effect/process"
-import type { HookName, JsonObject } from "@nimlet/protocol"
+import type { CommandContext, HookName, JsonObject } from "@nimlet/protocol"
 import type { CallFailed } from "./ExtensionError.ts"
 import type { Launcher } from "./Launcher.ts"
-import type { CommandReply, ExtensionCommand, ExtensionTool, ToolReply } from "./Offer.ts"
+import type { ExtensionFigures } from "./Figures.ts"
+import type { CommandReply, ExtensionCommand, ExtensionMode, ExtensionProvider, ExtensionTool, ToolReply } from "./Offer.ts"
 import { makeExtensions } from "./RunningExtensions.ts"
 import type { StartOptions, StartReport } from "./Start.ts"
 import type { Subscriber } from "./Subscriber.ts"
@@ -12,7 +13,7 @@ import { layerChildProcess } from "./Transport/ChildProcess.ts"
 
 /**
  * The running extensions. References in force where `start` runs are kept for their life: `Frontend`, `Diagnostics`,
- * `EntrySink`, `FrameTap`. Closing the layer stops everything.
+ * `EntrySink`, `FrameTap`, `SessionAccess`. Closing the layer stops everything.
  */
 export class Extensions extends Context.Service<Extensions, {
   /** Starts all in parallel and returns when each has registered, failed or passed its limit. Stops earlier ones first. */
@@ -31,8 +32,24 @@ export class Extensions extends Context.Service<Extensions, {
     args: JsonObject,
     onUpdate?: (text: string) => Effect.Effect<void>
   ) => Effect.Effect<ToolReply, CallFailed>
-  /** Runs a command by name, in any case; `args` is the text after it. Interrupting it sends `cancel`. */
-  readonly runCommand: (name: string, args: string) => Effect.Effect<CommandReply, CallFailed>
+  /** What a user may switch to. */
+  readonly modes: Effect.Effect<ReadonlyArray<ExtensionMode>>
+  /** Where more models may be asked. */
+  readonly providers: Effect.Effect<ReadonlyArray<ExtensionProvider>>
+  /**
+   * Runs a command by name, in any case; `args` is the text after it, `context` what it may want to know of the
+   * session. Interrupting it sends `cancel`.
+   */
+  readonly runCommand: (name: string, args: string, context?: CommandContext) => Effect.Effect<CommandReply, CallFailed>
+  /**
+   * Tells an extension that the user pressed `action` of the widget `key` (`<extension>:<key>`); `text` is what a modal's
+   * composer held. False, and nothing sent, when that widget does not offer that action now.
+   */
+  readonly act: (key: string, action: string, text?: string) => Effect.Effect<boolean>
+  /** How each extension stands now, in startup order. */
+  readonly figures: Effect.Effect<ReadonlyArray<ExtensionFigures>>
+  /** The same again whenever something of it has changed, at most four times a second. */
+  readonly changes: Stream.Stream<ReadonlyArray<ExtensionFigures>>
   /** Who is asked about an event, in startup order. A plain look-up: no effect, no allocation when nobody is. */
   readonly subscribers: (event: HookName) => ReadonlyArray<Subscriber>
 }>()("@nimlet/extension/Extensions") {

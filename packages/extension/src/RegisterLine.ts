@@ -67,5 +67,5 @@ export const decodeRegister = (line: unknown): Result.Result<Registration, strin
   if (reason !== undefined || !isJsonObject(line)) return Result.fail(reason ?? "expected register response")
   const events = listOf(line, "events").filter((event) => typeof event === "string")
   return Result.flatMap(commandsOf(listOf(line, "commands")), (commands) =>
-    Result.map(Result.all(listOf(line, "tools").map(toolOf)), (tools) => ({ commands, tools, events })))
+    Result.map(Result.all(listOf(line, "tools").map(toolOf)), (tools) => ({ commands, tools, events, modes: [], providers: [] })))
 }

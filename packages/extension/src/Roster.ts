@@ -54,9 +54,9 @@ export const faultsOf = (registration: Registration, reserved: ReadonlySet<strin
 export const commandsOf = (offerings: ReadonlyArray<Offering>): ReadonlyArray<ExtensionCommand> => {
   const commands = new Map<string, ExtensionCommand>()
   for (const { key, registration } of offerings) {
-    for (const { description = "", name } of registration.commands) {
+    for (const { description = "", name, while_busy = false } of registration.commands) {
       const id = name.toLowerCase()
-      if (!commands.has(id)) commands.set(id, { name, description, extension: key })
+      if (!commands.has(id)) commands.set(id, { name, description, whileBusy: while_busy, extension: key })
     }
   }
   return [...commands.values()]

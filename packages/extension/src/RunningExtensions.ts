@@ -1,7 +1,7 @@
 /** The implementation of `Extensions`: one supervisor a session, members in startup order. */
-import { Context, Effect, Exit, FileSystem, Path, Schema, Scope, Semaphore } from "effect"
+import { Context, Effect, Exit, FileSystem, Path, Schema, Scope, Semaphore, Stream } from "effect"
 import { Supervisor } from "@nimlet/actor"
-import { CommandReplyFields, type HookName, HookEvents, type JsonObject, ToolContent } from "@nimlet/protocol"
+import { type CommandContext, CommandReplyFields, type HookName, HookEvents, type JsonObject, ToolContent } from "@nimlet/protocol"
 import { reportCrashes } from "./CrashReport.ts"
 import { Diagnostics } from "./Diagnostics.ts"
 import { discover, type Found } from "./Discovery.ts"
@@ -82,7 +82,7 @@ export const makeExtensions = Effect.gen(function*() {
     yield* stopSession
     const { found, warnings: skipped } = yield* Effect.provideContext(discover(options), services)
     const warnings = [...skipped, ...overreaching(found, options.withheld ?? [])]
-    const nothing: StartReport = { started: [], warnings }
+    const nothing: StartReport = { started: [], warnings, missing: [] }
     if (found.length === 0) return nothing
 
     const diagnose = yield* Diagnostics
@@ -134,7 +134,7 @@ export const makeExtensions = Effect.gen(function*() {
       }))
     )
     const started = members.filter((member) => member.registration() !== undefined).map(({ key }) => key)
-    const report: StartReport = { started, warnings }
+    const report: StartReport = { started, warnings, missing: [] }
     return report
   })
 
@@ -168,10 +168,10 @@ export const makeExtensions = Effect.gen(function*() {
     return reply
   })
 
-  const runCommand = Effect.fnUntraced(function*(name: string, args: string) {
+  const runCommand = Effect.fnUntraced(function*(name: string, args: string, context?: CommandContext) {
     const command = (yield* commands).find((each) => each.name.toLowerCase() === name.toLowerCase())
     const member = yield* memberOf(command?.extension, name)
-    const line = yield* member.request({ type: "command", name: command?.name ?? name, arguments: args })
+    const line = yield* member.request({ type: "command", name: command?.name ?? name, arguments: args, ...(context === undefined ? {} : { context }) })
     const reply: CommandReply = commandReply(line).values
     return reply
   })
@@ -189,6 +189,7 @@ export const makeExtensions = Effect.gen(function*() {
       key: member.key,
       onFailure: member.manifest.on_failure ?? member.family.onFailure,
       inPlanMode: !member.family.silentInPlanMode.includes(event),
+      onReload: !member.family.silentOnReload.includes(event),
       ask: (event, payload) => member.request({ type: "event", event, payload }, options)
     }))
     asked.set(event, list)
@@ -201,6 +202,11 @@ export const makeExtensions = Effect.gen(function*() {
     restart: (key: string) => Effect.suspend(() => session?.supervisor.restart(key) ?? Effect.succeed(false)),
     tools,
     commands,
+    modes: Effect.succeed([]),
+    providers: Effect.succeed([]),
+    act: () => Effect.succeed(false),
+    figures: Effect.succeed([]),
+    changes: Stream.empty,
     callTool,
     runCommand,
     subscribers

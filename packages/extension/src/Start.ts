@@ -1,5 +1,11 @@
 /** What a start takes and gives. */
+import type { Manifest } from "@nimlet/protocol"
 import type { Root } from "./FamilyPolicy.ts"
+
+/** Settings of one extension: the manifest's own keys, which these replace, and `disabled`. */
+export interface ExtensionSettings extends Partial<Omit<Manifest, "name" | "command">> {
+  readonly disabled?: boolean
+}
 
 /** What a start needs to know of the session. */
 export interface StartOptions {
@@ -28,6 +34,12 @@ export interface StartOptions {
     /** Our own binary, for extensions that start us. */
     readonly bin?: string
   }
+  /** Thinking level for events, empty where none is set; see also `session.reasoningLevel`. */
+  readonly thinking?: string
+  /** What settings say of extensions, by name; it wins over their manifests. */
+  readonly settings?: Readonly<Record<string, ExtensionSettings>>
+  /** Names of extensions without which the run must not start. */
+  readonly required?: ReadonlyArray<string>
   /** Names no extension may register as a tool, compared without regard to case. */
   readonly reservedTools: ReadonlyArray<string>
   /** The stored data of one extension, oldest first, for its `initialize`. Default: none. */
@@ -39,4 +51,6 @@ export interface StartReport {
   /** Keys of what runs, in startup order. */
   readonly started: ReadonlyArray<string>
   readonly warnings: ReadonlyArray<string>
+  /** Those of `required` that do not run, each with why. */
+  readonly missing: ReadonlyArray<{ readonly extension: string; readonly reason: string }>
 }
