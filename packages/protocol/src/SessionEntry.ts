@@ -114,3 +114,5 @@ export type UserEntry = typeof UserEntry.Type
 export type AssistantEntry = typeof AssistantEntry.Type
 /** The one result of a tool call. */
 export type ToolResultEntry = typeof ToolResultEntry.Type
+/** A compaction. */
+export type CompactionEntry = typeof CompactionEntry.Type

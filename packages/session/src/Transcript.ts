@@ -3,31 +3,43 @@
  * one tool message; the latest compaction stands for what came before it (seed 000, "Session entries").
  */
 import * as Prompt from "effect/ai/Prompt"
-import type { AssistantEntry, ContentPart, ImagePart, SessionEntry, ThinkingPart, ToolResultEntry, ToolUsePart, UserEntry } from "@nimlet/protocol"
+import type { AssistantEntry, CompactionEntry, ContentPart, ImagePart, SessionEntry, ThinkingPart, ToolResultEntry, UserEntry } from "@nimlet/protocol"
+import { callsOf, type Entries, isAssistant, isResult, wholeCut } from "./Calls.ts"
 import type { UnknownEntry } from "./SessionLines.ts"
 
-type Entries = ReadonlyArray<SessionEntry | UnknownEntry>
-
-/** Whether an entry is an answer of the model. */
-export const isAssistant = (entry: SessionEntry | UnknownEntry): entry is AssistantEntry => entry.type === "assistant"
 const isUser = (entry: SessionEntry | UnknownEntry): entry is UserEntry => entry.type === "user"
-const isResult = (entry: SessionEntry | UnknownEntry): entry is ToolResultEntry => entry.type === "tool_result"
+const isCompaction = (entry: SessionEntry | UnknownEntry): entry is CompactionEntry => entry.type === "compaction"
 
-/** The tool calls of an assistant entry that are ours to run. */
-export const callsOf = (entry: AssistantEntry): ReadonlyArray<ToolUsePart> =>
-  entry.content.flatMap((part) => part.type === "tool_use" && part.hosted !== true ? [part] : [])
+/** The compaction in force: its record stands at `at`, `summary` is told for what came before entry `start`. */
+export interface LatestCompaction {
+  readonly at: number
+  readonly start: number
+  readonly summary: string
+}
+
+/** Where the records met so far let the history begin; found once, since what a record covers never changes. */
+const starts = new WeakMap<CompactionEntry, number>()
 
 /**
- * Calls of the last assistant entry that have no result: a run was cut there. Each must be given one before the model
- * is asked again.
+ * The last compaction of a history. A `first_kept_index` that a file has wrong is put right: into the history before the
+ * record, and back to where a call and its results stay together.
  */
-export const unanswered = (entries: Entries): ReadonlyArray<ToolUsePart> => {
-  const at = entries.findLastIndex(isAssistant)
-  const last = entries[at]
-  if (last === undefined || !isAssistant(last)) return []
-  const answered = new Set(entries.slice(at + 1).filter(isResult).map((entry) => entry.id))
-  return callsOf(last).filter((call) => !answered.has(call.id))
+export const latestCompaction = (entries: Entries): LatestCompaction | undefined => {
+  const at = entries.findLastIndex(isCompaction)
+  const record = entries[at]
+  if (record === undefined || !isCompaction(record)) return undefined
+  const given = Math.floor(record.first_kept_index)
+  const start = starts.get(record) ?? wholeCut(entries)(given > 0 ? Math.min(given, at) : 0)
+  starts.set(record, start)
+  return { at, start, summary: record.summary }
 }
+
+/** A summary in the model's words. It is no text that somebody typed: the offline model takes nothing in it for a request. */
+const summaryMessage = (summary: string): Prompt.Message =>
+  Prompt.userMessage({ content: [Prompt.textPart({ text: summaryText(summary), options: { nimlet: { typed: false } } })] })
+
+/** What the model reads of a summary. */
+export const summaryText = (summary: string): string => `<summary>\n${summary}\n</summary>`
 
 type Options = Prompt.ProviderOptions
 
@@ -117,10 +129,9 @@ export const makeTranscript = (): (entries: Entries) => ReadonlyArray<Prompt.Mes
   }
 
   return (entries) => {
-    const { kept, summary } = sinceCompaction(entries)
-    const messages: Array<Prompt.Message> = summary === undefined
-      ? []
-      : [Prompt.userMessage({ content: [Prompt.textPart({ text: `<summary>\n${summary}\n</summary>` })] })]
+    const compacted = latestCompaction(entries)
+    const kept = compacted === undefined ? entries : entries.slice(compacted.start)
+    const messages: Array<Prompt.Message> = compacted === undefined ? [] : [summaryMessage(compacted.summary)]
     let group: Array<ToolResultEntry> = []
     const closeGroup = () => {
       const last = group.at(-1)
@@ -142,11 +153,4 @@ export const makeTranscript = (): (entries: Entries) => ReadonlyArray<Prompt.Mes
     closeGroup()
     return messages
   }
-}
-
-const sinceCompaction = (entries: Entries) => {
-  const last = entries.findLast((entry) => entry.type === "compaction")
-  return last !== undefined && "summary" in last
-    ? { summary: last.summary, kept: entries.slice(last.first_kept_index) }
-    : { summary: undefined, kept: entries }
 }

@@ -1,3 +1,4 @@
+export * from "./Calls.ts"
 export * from "./Session.ts"
 export * from "./SessionError.ts"
 export * from "./SessionLines.ts"

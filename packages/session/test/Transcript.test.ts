@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { SessionEntry } from "@nimlet/protocol"
-import { makeTranscript, transcript, unanswered } from "../src/Transcript.ts"
+import { unanswered } from "../src/Calls.ts"
+import { makeTranscript, transcript } from "../src/Transcript.ts"
 
 const user = (text: string): SessionEntry => ({ type: "user", role: "user", content: [{ type: "text", text }] })
 const calls = (...ids: Array<string>): SessionEntry => ({
