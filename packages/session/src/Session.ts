@@ -25,6 +25,8 @@ export interface Session {
   readonly append: (entry: NewEntry) => Effect.Effect<SessionEntry, SessionUnwritable>
   /** Returns when everything appended so far is on the disk, not only with the system. */
   readonly sync: Effect.Effect<void, SessionUnwritable>
+  /** Gives file and lock back before the scope would; nothing can be appended after it. */
+  readonly close: Effect.Effect<void>
 }
 
 /** What `openSession` needs to know: where, and what the file held already. */
@@ -45,10 +47,10 @@ const entryId = (taken: ReadonlySet<string>): Effect.Effect<string> =>
     Effect.repeat({ until: (id) => !taken.has(id) })
   )
 
-/** Opens a session over its file; the file is closed with the scope. */
+/** Opens a session over its file; the file is closed with the scope, after which nothing can be appended. */
 export const openSession = Effect.fnUntraced(function*(
   options: SessionOptions
-): Effect.fn.Return<Session, never, FileSystem.FileSystem | Path.Path | Scope.Scope> {
+): Effect.fn.Return<Omit<Session, "close">, never, FileSystem.FileSystem | Path.Path | Scope.Scope> {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const scope = yield* Effect.scope
@@ -60,6 +62,10 @@ export const openSession = Effect.fnUntraced(function*(
   })
   const ids = new Set(entries.flatMap((entry) => entry.entry_id === undefined ? [] : [entry.entry_id]))
   let file: FileSystem.File | undefined
+  let closed = false
+  yield* Effect.addFinalizer(() => Effect.sync(() => {
+    closed = true
+  }))
 
   const refused = (file: string) =>
     Effect.mapError((error: { readonly message: string }) => new SessionUnwritable({ path: file, cause: error.message }))
@@ -85,6 +91,7 @@ export const openSession = Effect.fnUntraced(function*(
   })
 
   const append = Effect.fnUntraced(function*(entry: NewEntry) {
+    if (closed) return yield* new SessionUnwritable({ path: Option.getOrElse(options.path, () => options.id), cause: "the session is closed" })
     const stored: SessionEntry = { ...entry, entry_id: yield* entryId(ids), at: yield* isoTime }
     if (Option.isSome(options.path)) {
       const target = options.path.value
