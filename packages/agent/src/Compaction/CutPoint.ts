@@ -1,5 +1,5 @@
 /** Where a conversation is cut: what stands before becomes the summary, what follows stays word for word. Pure. */
-import { type Entries, wholeCut } from "@nimlet/session"
+import { type Entries, isAssistant, isResult, isUser, wholeCut } from "@nimlet/session"
 import { type EntryTokens, tokensFrom } from "./Estimate.ts"
 
 /** What the cut is chosen by; numbers are tokens. */
@@ -26,7 +26,7 @@ export const cutPoint = ({ entries, keep, room, start, tokensOf }: CutOptions): 
   const total = tokensFrom(entries, start, tokensOf)
   if (total <= keep) return undefined
   const whole = wholeCut(entries)
-  const last = entries.findLast((entry) => entry.type === "user" || entry.type === "assistant" || entry.type === "tool_result")
+  const last = entries.findLast((entry) => isUser(entry) || isAssistant(entry) || isResult(entry))
   const nothing = total > room && last?.type !== "user" && whole(entries.length) === entries.length
   let kept = 0
   // Of the places met so far, from the end back: the one that keeps most without reaching `keep`, and the first that reaches it.
@@ -36,8 +36,8 @@ export const cutPoint = ({ entries, keep, room, start, tokensOf }: CutOptions): 
     const entry = entries[index]
     if (entry === undefined) break
     kept += tokensOf(entry)
-    const user = entry.type === "user"
-    if (!user && entry.type !== "assistant" || whole(index) !== index) continue
+    const user = isUser(entry)
+    if (!user && !isAssistant(entry) || whole(index) !== index) continue
     if (kept < keep) {
       below = index
       continue

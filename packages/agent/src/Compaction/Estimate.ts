@@ -3,7 +3,7 @@
  * last answer corrects that. Pure.
  */
 import type { ContentPart, SessionEntry } from "@nimlet/protocol"
-import { type Entries, isAssistant, latestCompaction, summaryText, type UnknownEntry } from "@nimlet/session"
+import { type Entries, isAssistant, isResult, isUser, latestCompaction, summaryText, type UnknownEntry } from "@nimlet/session"
 import type { ToolSet } from "../ToolSet.ts"
 
 /** An image, or a file of unknown size. Providers count an image by its pixels; this is what a large one costs. */
@@ -34,12 +34,10 @@ const partTokens = (part: ContentPart): number => {
 /** The tokens of one entry; bookkeeping, which no model reads, has none. */
 export type EntryTokens = (entry: SessionEntry | UnknownEntry) => number
 
-const entryTokens: EntryTokens = (entry) => {
-  if (!("content" in entry) && !("output" in entry)) return 0
-  return "content" in entry
-    ? entry.content.reduce((sum, part) => sum + partTokens(part), 0)
-    : textTokens(entry.output) + attachmentTokens * (entry.images?.length ?? 0)
-}
+const entryTokens: EntryTokens = (entry) =>
+  isUser(entry) || isAssistant(entry) ? entry.content.reduce((sum, part) => sum + partTokens(part), 0)
+    : isResult(entry) ? textTokens(entry.output) + attachmentTokens * (entry.images?.length ?? 0)
+    : 0
 
 /** Measures entries and remembers: each is measured once. */
 export const makeEntryTokens = (): EntryTokens => {

@@ -1,6 +1,6 @@
 /** What the summariser is asked: the part of the conversation that goes, as text, within the room there is. Pure. */
 import { type ContentPart, type SessionEntry, textOf } from "@nimlet/protocol"
-import { callsOf, type Entries, isAssistant, type UnknownEntry } from "@nimlet/session"
+import { callsOf, type Entries, isAssistant, isResult, isUser, type UnknownEntry } from "@nimlet/session"
 import { Output } from "@nimlet/tools"
 
 /** What a summary is made from. */
@@ -38,7 +38,7 @@ const maxToolBytes = 8_000
 /** A piece of the conversation is not shortened below this; rather the oldest are left out. */
 const leastPieceBytes = 400
 
-const clip = (text: string, maxBytes: number): string => Output.boundMiddle(text, { maxBytes, maxLines: Infinity }).text
+const clip = (text: string, maxBytes: number): string => Output.boundMiddle(text, { maxBytes, maxLines: Number.MAX_SAFE_INTEGER }).text
 
 const label = (part: ContentPart): ReadonlyArray<string> =>
   part.type === "image" || part.type === "file" ? [`[${part.type} ${part.path ?? part.mimeType}]`] : []
@@ -53,8 +53,8 @@ const pieceOf = (entry: SessionEntry | UnknownEntry, names: ReadonlyMap<string, 
         : part.type === "tool_use" ? [`calls ${part.name} ${clip(JSON.stringify(part.input) ?? "", maxToolBytes)}`]
         : label(part)))
   }
-  if ("role" in entry) return said("[user]", [textOf(entry.content), ...entry.content.flatMap(label)])
-  if (!("output" in entry)) return undefined
+  if (isUser(entry)) return said("[user]", [textOf(entry.content), ...entry.content.flatMap(label)])
+  if (!isResult(entry)) return undefined
   const who = `[result of ${names.get(entry.id) ?? entry.tool ?? "a tool"}${entry.is_error ? ", failed" : ""}]`
   return said(who, [clip(entry.output, maxToolBytes), ...(entry.images ?? []).flatMap(label)])
 }
