@@ -158,7 +158,8 @@ export const makeCompaction = (options: CompactionOptions): Effect.Effect<Compac
       if (full || !did_compact) warned = lastAttempt(entries)
       yield* publish({
         type: "diagnostic",
-        level: did_compact && !full ? "info" : "warning",
+        // Also when all went well: a model's memory has changed, and machine modes do not tell less than a warning.
+        level: "warning",
         message: did_compact
           ? `${message}: about ${before} tokens before, ${now.tokens} now${full ? `, which is still over the limit of ${limits.limit}` : ""}`
           : `${message} (about ${now.tokens} tokens, the limit is ${limits.limit})`

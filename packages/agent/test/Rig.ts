@@ -38,11 +38,14 @@ export const hangsAfter = (text: string): Reply => ({ hangAfter: words(text).sli
 /** A request the provider refuses. */
 export const refuses = (reason: AiError.AiErrorReason): Reply => AiError.make({ module: "Test", method: "streamText", reason })
 
-const playing = (replies: ReadonlyArray<Reply>, asked: Array<LanguageModel.ProviderOptions>) =>
+/** The answers in order, or one for each request. */
+export type Replies = ReadonlyArray<Reply> | ((request: LanguageModel.ProviderOptions) => Reply)
+
+const playing = (replies: Replies, asked: Array<LanguageModel.ProviderOptions>) =>
   LanguageModel.make({
     generateText: () => Effect.die("not asked for"),
     streamText: (options) => {
-      const reply = replies[asked.length] ?? says("(nothing prepared)")
+      const reply = typeof replies === "function" ? replies(options) : replies[asked.length] ?? says("(nothing prepared)")
       asked.push(options)
       if (AiError.isAiError(reply)) return Stream.fail(reply)
       return "hangAfter" in reply ? Stream.concat(Stream.fromIterable(reply.hangAfter), Stream.never) : Stream.fromIterable(reply)
@@ -61,7 +64,7 @@ export const tool = (name: string, overrides: Partial<Tool> = {}): Tool => ({
 
 /** What a test sets. */
 export interface RigOptions {
-  readonly replies: ReadonlyArray<Reply>
+  readonly replies: Replies
   readonly tools?: ReadonlyArray<Tool>
   readonly only?: ReadonlyArray<string>
   readonly contextWindow?: number
