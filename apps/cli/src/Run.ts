@@ -136,6 +136,8 @@ export const run = Effect.fnUntraced(function*(
       session,
       provider: model.info.provider,
       model: model.info.model,
+      contextWindow: model.info.contextWindow,
+      ...(settings.agent === undefined ? {} : { compaction: settings.agent }),
       system: systemPrompt({ workspace, platform: host.platform }),
       tools,
       ...(invocation.tools === undefined ? {} : { only: invocation.tools })

@@ -9,6 +9,7 @@ import type { RunPlace, TextPart } from "@nimlet/protocol"
 import { Offline } from "@nimlet/provider"
 import type { Session } from "@nimlet/session"
 import { errorResult, type Tool } from "@nimlet/tools"
+import { type Compacted, type CompactionOptions, makeCompaction } from "./Compaction.ts"
 import { EventSink } from "./EventSink.ts"
 import { makeLoop, type RunResult } from "./Loop.ts"
 import { makePermissions } from "./Permissions.ts"
@@ -22,7 +23,7 @@ export interface UserInput {
 }
 
 /** What an agent is made of. */
-export interface AgentOptions {
+export interface AgentOptions extends Pick<CompactionOptions, "contextWindow" | "compaction"> {
   readonly session: Session
   readonly provider: string
   readonly model: string
@@ -59,6 +60,8 @@ const isSame = (some: ReadonlyArray<ExtensionTool>, others: ReadonlyArray<Extens
 export class Agent extends Context.Service<Agent, {
   /** Runs one input to its end. Interrupting it is the user's interrupt: calls are cancelled, the session stays whole. */
   readonly prompt: (input: UserInput) => Effect.Effect<RunResult>
+  /** Compacts the conversation, `instruction` telling what its summary should heed, and says what came of it. Interrupting it changes nothing. */
+  readonly compact: (instruction: string) => Effect.Effect<Compacted>
   /** Names of the tools the model is offered now. */
   readonly toolNames: Effect.Effect<ReadonlyArray<string>>
 }>()("@nimlet/agent/Agent") {
@@ -95,7 +98,8 @@ const makeAgent = Effect.fnUntraced(function*(
   })
 
   const runner = yield* makeToolRunner(yield* makePermissions)
-  const loop = yield* makeLoop({ ...options, runner, tools })
+  const compaction = yield* makeCompaction({ ...options, tools })
+  const loop = yield* makeLoop({ ...options, runner, tools, compaction })
   const about = { session_id: session.id, workspace: session.workspace }
 
   const say = (typed: string, piped = "") => {
@@ -141,6 +145,7 @@ const makeAgent = Effect.fnUntraced(function*(
 
   return {
     prompt,
+    compact: (instruction) => Effect.provideService(compaction.onRequest(instruction), LanguageModel.LanguageModel, languageModel),
     toolNames: Effect.map(tools, (set) => set.tools.map(({ tool }) => tool.name))
   }
 })

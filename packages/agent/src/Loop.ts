@@ -7,11 +7,12 @@ import type { AiError } from "effect/ai/AiError"
 import type * as LanguageModel from "effect/ai/LanguageModel"
 import { Hooks } from "@nimlet/extension"
 import { type AssistantEntry, type ContentPart, type RunPlace, textOf, type ToolUsePart } from "@nimlet/protocol"
-import { accountOf, retryDelay } from "@nimlet/provider"
+import { accountOf, isContextOverflow, retryDelay } from "@nimlet/provider"
 import { callsOf, isAssistant, makeTranscript, type Session, type SessionUnwritable, unanswered } from "@nimlet/session"
 import { errorResult } from "@nimlet/tools"
 import { loadValidation } from "./Arguments.ts"
 import { groupCalls, uniqueIds } from "./CallOrder.ts"
+import type { Compaction } from "./Compaction.ts"
 import { EventSink } from "./EventSink.ts"
 import type { SettledCall, ToolCall, ToolRunner } from "./ToolRunner.ts"
 import { isReadOnly, type ToolSet } from "./ToolSet.ts"
@@ -30,6 +31,7 @@ export interface LoopOptions {
   readonly model: string
   readonly system: string
   readonly runner: ToolRunner
+  readonly compaction: Compaction
   /** The tools of the next step. */
   readonly tools: Effect.Effect<ToolSet>
 }
@@ -58,7 +60,7 @@ export type Loop = (
 /** The loop of a session. */
 export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks> =>
   Effect.gen(function*() {
-    const { model, provider, runner, session } = options
+    const { compaction, model, provider, runner, session } = options
     const hooks = yield* Hooks
     const transcript = makeTranscript()
     // Ids of all calls so far; filled from the session when a run begins.
@@ -205,13 +207,15 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
       const { publish } = yield* EventSink
       const failed = (step: number, message: string) =>
         Effect.as(publish({ type: "error", ...place, step, message }), { success: false, text: "" })
-      for (let step = 0, failures = 0;; step++) {
+      for (let step = 0, failures = 0, shortened = false;; step++) {
+        yield* compaction.beforeStep
         const outcome: Result.Result<
           { readonly answer: Answer; readonly text: string; readonly done: boolean },
           AiError | SessionUnwritable
         > = yield* Effect.result(runStep(place, step))
         if (Result.isSuccess(outcome)) {
           failures = 0
+          shortened = false
           const { answer, done, text } = outcome.success
           if (!done) continue
           if (text.trim() === "") return yield* failed(step, "The model stopped without a user-facing answer.")
@@ -222,6 +226,11 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
         }
         const error = outcome.failure
         if (error._tag === "SessionUnwritable") return yield* failed(step, error.message)
+        // Once an answer: what is still too long when shortened stays so.
+        if (!shortened && isContextOverflow(error)) {
+          shortened = true
+          if (yield* compaction.afterOverflow) continue
+        }
         const message = accountOf(error)
         const delay = yield* retryDelay(error, ++failures)
         if (Option.isNone(delay)) return yield* failed(step, message)

@@ -1,4 +1,6 @@
 export * from "./Agent.ts"
+export type { Compacted } from "./Compaction.ts"
+export type { CompactionSettings } from "./Compaction/Limits.ts"
 export * from "./EventSink.ts"
 export * from "./Settings.ts"
 export * from "./SystemPrompt.ts"

@@ -82,7 +82,7 @@ describe("Agent", () => {
         assert.deepStrictEqual(fired.filter(({ event }) => event === "tool_call").map(({ payload }) => payload), [{ tool: "write", arguments: {} }])
       })))
 
-  // E-123 E-186
+  // E-122 E-123 E-186
   it.effect("never runs what a hook blocks, and tells the model why", () =>
     Effect.gen(function*() {
       let ran = false

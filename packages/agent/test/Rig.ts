@@ -8,16 +8,16 @@ import { CallFailed, Extensions, type ExtensionTool, Frontend, type FrontendShap
 import type { AgentEvent, SessionEntry } from "@nimlet/protocol"
 import { type Session, Sessions } from "@nimlet/session"
 import { type Tool, textResult } from "@nimlet/tools"
-import { Agent, EventSink, type UserInput } from "../src/index.ts"
+import { Agent, type CompactionSettings, EventSink, type UserInput } from "../src/index.ts"
 
 type Part = Response.StreamPartEncoded
 /** What the model does when it is asked: it answers, fails, or hangs after what it said. */
 export type Reply = ReadonlyArray<Part> | AiError.AiError | { readonly hangAfter: ReadonlyArray<Part> }
 
-const finish = (reason: "stop" | "tool-calls" | "length"): Part => ({
+const finish = (reason: "stop" | "tool-calls" | "length", input = 5): Part => ({
   type: "finish",
   reason,
-  usage: { inputTokens: { uncached: 3, total: 5, cacheRead: 2, cacheWrite: undefined }, outputTokens: { total: 7, text: undefined, reasoning: undefined } },
+  usage: { inputTokens: { uncached: input - 2, total: input, cacheRead: 2, cacheWrite: undefined }, outputTokens: { total: 7, text: undefined, reasoning: undefined } },
   response: undefined
 })
 const words = (text: string): ReadonlyArray<Part> => [
@@ -26,8 +26,8 @@ const words = (text: string): ReadonlyArray<Part> => [
   { type: "text-end", id: "t" }
 ]
 
-/** An answer of text. */
-export const says = (text: string): Reply => [...words(text), finish("stop")]
+/** An answer of text; the provider counts `input` tokens for its request. */
+export const says = (text: string, input?: number): Reply => [...words(text), finish("stop", input)]
 /** An answer that calls tools, one after the other; `id` defaults to the tool's name. */
 export const calls = (...made: Array<{ readonly name: string; readonly args?: unknown; readonly id?: string }>): Reply => [
   ...made.map(({ args = {}, id, name }): Part => ({ type: "tool-call", id: id ?? name, name, params: args })),
@@ -38,11 +38,14 @@ export const hangsAfter = (text: string): Reply => ({ hangAfter: words(text).sli
 /** A request the provider refuses. */
 export const refuses = (reason: AiError.AiErrorReason): Reply => AiError.make({ module: "Test", method: "streamText", reason })
 
-const playing = (replies: ReadonlyArray<Reply>, asked: Array<LanguageModel.ProviderOptions>) =>
+/** The answers in order, or one for each request. */
+export type Replies = ReadonlyArray<Reply> | ((request: LanguageModel.ProviderOptions) => Reply)
+
+const playing = (replies: Replies, asked: Array<LanguageModel.ProviderOptions>) =>
   LanguageModel.make({
     generateText: () => Effect.die("not asked for"),
     streamText: (options) => {
-      const reply = replies[asked.length] ?? says("(nothing prepared)")
+      const reply = typeof replies === "function" ? replies(options) : replies[asked.length] ?? says("(nothing prepared)")
       asked.push(options)
       if (AiError.isAiError(reply)) return Stream.fail(reply)
       return "hangAfter" in reply ? Stream.concat(Stream.fromIterable(reply.hangAfter), Stream.never) : Stream.fromIterable(reply)
@@ -61,9 +64,11 @@ export const tool = (name: string, overrides: Partial<Tool> = {}): Tool => ({
 
 /** What a test sets. */
 export interface RigOptions {
-  readonly replies: ReadonlyArray<Reply>
+  readonly replies: Replies
   readonly tools?: ReadonlyArray<Tool>
   readonly only?: ReadonlyArray<string>
+  readonly contextWindow?: number
+  readonly compaction?: CompactionSettings
   readonly extensionTools?: ReadonlyArray<ExtensionTool>
   readonly frontend?: Partial<FrontendShape>
   readonly commands?: { readonly [name: string]: { readonly message?: string; readonly prompt?: string } }
@@ -74,6 +79,7 @@ export interface RigOptions {
 /** What a test sees. */
 export interface Rig {
   readonly prompt: (typed: string, piped?: string) => Effect.Effect<{ readonly success: boolean; readonly text: string }>
+  readonly compact: (instruction: string) => Effect.Effect<{ readonly did_compact: boolean; readonly message: string }>
   readonly agent: Agent["Service"]
   readonly session: Session
   readonly events: Array<AgentEvent>
@@ -124,6 +130,8 @@ export const withAgent = <A, E>(options: RigOptions, body: (rig: Rig) => Effect.
       model: "model-1",
       system: "be good",
       tools: options.tools ?? [],
+      ...(options.contextWindow === undefined ? {} : { contextWindow: options.contextWindow }),
+      ...(options.compaction === undefined ? {} : { compaction: options.compaction }),
       ...(options.only === undefined ? {} : { only: options.only })
     }).pipe(
       Layer.provide(Layer.succeed(Hooks, hooks)),
@@ -140,8 +148,9 @@ export const withAgent = <A, E>(options: RigOptions, body: (rig: Rig) => Effect.
           Effect.provideService(Frontend, { ...headless, ...options.frontend })
         )
       }
+      const compact = (instruction: string) => Effect.provideService(agent.compact(instruction), EventSink, sink)
       const entries = Effect.map(session.entries, (all) => all as ReadonlyArray<SessionEntry>)
-      return yield* body({ prompt, agent, session, events, asked, fired, entries })
+      return yield* body({ prompt, compact, agent, session, events, asked, fired, entries })
     }).pipe(Effect.provide(layer))
   })).pipe(Effect.provide(Layer.provide(Sessions.layer("/nowhere"), NodeServices.layer)))
 
