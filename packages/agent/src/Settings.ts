@@ -23,6 +23,7 @@ export const ProviderSettings = Schema.Struct({
   options: Schema.optionalKey(JsonObject)
 })
 
+const QueueMode = Schema.Literals(["one-at-a-time", "all"])
 const Tokens = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
 /** The keys that are understood so far; others are left alone. */
@@ -36,6 +37,8 @@ export const Settings = Schema.Struct({
     compaction_enabled: Schema.optionalKey(Schema.Boolean),
     reserve_tokens: Schema.optionalKey(Tokens),
     keep_recent_tokens: Schema.optionalKey(Tokens),
+    steering_mode: Schema.optionalKey(QueueMode),
+    follow_up_mode: Schema.optionalKey(QueueMode),
     request_timeout: Schema.optionalKey(Schema.Number.check(Schema.isGreaterThan(0))),
     session_dir: Schema.optionalKey(Schema.String)
   })),

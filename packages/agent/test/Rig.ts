@@ -1,14 +1,17 @@
 /** An agent in memory: a model that plays prepared answers, extensions that answer as told, and what came of it. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Effect, Layer, Ref, Stream } from "effect"
+import { Effect, FileSystem, Layer, Ref, Stream } from "effect"
 import * as AiError from "effect/ai/AiError"
 import * as LanguageModel from "effect/ai/LanguageModel"
 import type * as Response from "effect/ai/Response"
-import { CallFailed, Extensions, type ExtensionTool, Frontend, type FrontendShape, headless, Hooks } from "@nimlet/extension"
-import type { AgentEvent, SessionEntry } from "@nimlet/protocol"
+import {
+  CallFailed, type CommandReply, Diagnostics, Extensions, type ExtensionTool, Frontend, type FrontendShape, headless, type HookOptions, type HookOutcome, Hooks,
+  SessionAccess, type SessionAccessShape, type StartOptions, type StartReport
+} from "@nimlet/extension"
+import type { AgentEvent, CommandContext, HookName, HookPayload, SessionEntry } from "@nimlet/protocol"
 import { type Session, Sessions } from "@nimlet/session"
 import { type Tool, textResult } from "@nimlet/tools"
-import { Agent, type CompactionSettings, EventSink, type UserInput } from "../src/index.ts"
+import { Agent, type AgentOptions, type CompactionSettings, EventSink, type RequiredExtensionMissing, type UserInput } from "../src/index.ts"
 
 type Part = Response.StreamPartEncoded
 /** What the model does when it is asked: it answers, fails, or hangs after what it said. */
@@ -62,6 +65,9 @@ export const tool = (name: string, overrides: Partial<Tool> = {}): Tool => ({
   ...overrides
 })
 
+/** What an extension answers to one event, in place of letting it pass. */
+export type Answers = { readonly [N in HookName]?: (payload: HookPayload<N>) => Partial<HookOutcome<N>> | Effect.Effect<Partial<HookOutcome<N>>> }
+
 /** What a test sets. */
 export interface RigOptions {
   readonly replies: Replies
@@ -71,44 +77,98 @@ export interface RigOptions {
   readonly compaction?: CompactionSettings
   readonly extensionTools?: ReadonlyArray<ExtensionTool>
   readonly frontend?: Partial<FrontendShape>
-  readonly commands?: { readonly [name: string]: { readonly message?: string; readonly prompt?: string } }
+  readonly commands?: { readonly [name: string]: CommandReply }
+  /** Keeps sessions on a disk of their own, so that one can be gone on with. */
+  readonly persist?: boolean
+  /** More of the agent's options. With `extensions`, each start and stop is in `log`. */
+  readonly agent?: Partial<AgentOptions>
+  /** What a start reports; default: nothing. Run for each start with its options. */
+  readonly start?: (options: StartOptions) => Effect.Effect<Partial<StartReport>>
+  readonly answers?: Answers
+  /** Which events have a subscriber; default all. */
+  readonly subscribed?: (event: HookName) => boolean
   /** Replaces hooks; the default lets everything pass. `fired` gathers the names of all events. */
   readonly hooks?: Partial<Hooks["Service"]>
 }
 
 /** What a test sees. */
 export interface Rig {
-  readonly prompt: (typed: string, piped?: string) => Effect.Effect<{ readonly success: boolean; readonly text: string }>
+  readonly prompt: (typed: string, piped?: string) => Effect.Effect<{ readonly success: boolean; readonly text: string; readonly editorText?: string }>
   readonly compact: (instruction: string) => Effect.Effect<{ readonly did_compact: boolean; readonly message: string }>
   readonly agent: Agent["Service"]
   readonly session: Session
   readonly events: Array<AgentEvent>
   readonly asked: Array<LanguageModel.ProviderOptions>
   readonly fired: Array<{ readonly event: string; readonly payload: object }>
+  /** Names of events and `start`, `stop` of extensions, in order. */
+  readonly log: Array<string>
+  readonly hookOptions: Array<HookOptions | undefined>
+  readonly contexts: Array<CommandContext | undefined>
+  readonly diagnostics: Array<string>
+  /** What the extensions that were started last may ask. */
+  readonly access: () => SessionAccessShape
+  /** Of the session that is open. */
   readonly entries: Effect.Effect<ReadonlyArray<SessionEntry>>
 }
 
+/** What starts extensions, for `agent.extensions`: none are found. */
+export const noExtensions: StartOptions = {
+  roots: [],
+  paths: [],
+  workspace: "",
+  sessionId: "",
+  trusted: false,
+  mode: "text",
+  logs: "/nowhere",
+  environment: {},
+  reservedTools: []
+}
+
 /** Runs `body` with an agent as described. */
-export const withAgent = <A, E>(options: RigOptions, body: (rig: Rig) => Effect.Effect<A, E>): Effect.Effect<A, E> =>
+export const withAgent = <A, E>(options: RigOptions, body: (rig: Rig) => Effect.Effect<A, E>): Effect.Effect<A, E | RequiredExtensionMissing> =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) => options.persist === true ? fs.makeTempDirectoryScoped().pipe(Effect.orDie) : Effect.succeed("/nowhere")).pipe(
+    Effect.flatMap((folder) => Effect.provide(rigIn(options, body), Sessions.layer(folder))),
+    Effect.scoped,
+    Effect.provide(NodeServices.layer)
+  )
+
+const rigIn = <A, E>(options: RigOptions, body: (rig: Rig) => Effect.Effect<A, E>): Effect.Effect<A, E | RequiredExtensionMissing, Sessions> =>
   Effect.scoped(Effect.gen(function*() {
     const events: Array<AgentEvent> = []
     const asked: Array<LanguageModel.ProviderOptions> = []
     const fired: Array<{ readonly event: string; readonly payload: object }> = []
-    const session = yield* (yield* Sessions).create({ workspace: "/w", persist: false })
+    const session = yield* (yield* Sessions).create({ workspace: "/w", persist: options.persist === true })
+    const log: Array<string> = []
+    const hookOptions: Array<HookOptions | undefined> = []
+    const contexts: Array<CommandContext | undefined> = []
+    const diagnostics: Array<string> = []
+    let access = SessionAccess.defaultValue()
 
+    const subscribed = options.subscribed ?? (() => true)
     const hooks = Hooks.of({
-      subscribed: () => true,
-      run: (event, payload) =>
-        Effect.sync(() => {
+      subscribed,
+      run: <N extends HookName>(event: N, payload: HookPayload<N>, given?: HookOptions) =>
+        Effect.suspend(() => {
+          const pass = { _tag: "Continue", payload, changedBy: [] } as unknown as HookOutcome<N>
+          if (!subscribed(event)) return Effect.succeed(pass)
           fired.push({ event, payload })
-          return { _tag: "Continue", payload, changedBy: [] } as never
+          log.push(event)
+          hookOptions.push(given)
+          const answer = options.answers?.[event]?.(payload)
+          if (answer === undefined) return Effect.succeed(pass)
+          return Effect.map(Effect.isEffect(answer) ? answer : Effect.succeed(answer), (changes) => ({ ...pass, ...changes }))
         }),
       ...options.hooks
     })
     const commands = options.commands ?? {}
     const extensions = Extensions.of({
-      start: () => Effect.succeed({ started: [], warnings: [], missing: [] }),
-      stop: Effect.void,
+      start: (given) =>
+        Effect.gen(function*() {
+          log.push("start")
+          access = yield* SessionAccess
+          return { started: [], warnings: [], missing: [], ...(yield* options.start?.(given) ?? Effect.succeed({})) }
+        }),
+      stop: Effect.sync(() => void log.push("stop")),
       restart: () => Effect.succeed(false),
       tools: Effect.succeed(options.extensionTools ?? []),
       commands: Effect.succeed(Object.keys(commands).map((name) => ({ name, description: "", whileBusy: false, extension: "test" }))),
@@ -118,7 +178,8 @@ export const withAgent = <A, E>(options: RigOptions, body: (rig: Rig) => Effect.
       figures: Effect.succeed([]),
       changes: Stream.empty,
       callTool: (name) => Effect.succeed({ content: [{ type: "text", text: `${name} of an extension` }], isError: false }),
-      runCommand: (name) => {
+      runCommand: (name, _args, context) => {
+        contexts.push(context)
         const reply = commands[name.toLowerCase()]
         return reply === undefined ? Effect.fail(new CallFailed({ extension: "test", reason: "unknown" })) : Effect.succeed(reply)
       },
@@ -132,7 +193,8 @@ export const withAgent = <A, E>(options: RigOptions, body: (rig: Rig) => Effect.
       tools: options.tools ?? [],
       ...(options.contextWindow === undefined ? {} : { contextWindow: options.contextWindow }),
       ...(options.compaction === undefined ? {} : { compaction: options.compaction }),
-      ...(options.only === undefined ? {} : { only: options.only })
+      ...(options.only === undefined ? {} : { only: options.only }),
+      ...options.agent
     }).pipe(
       Layer.provide(Layer.succeed(Hooks, hooks)),
       Layer.provide(Layer.succeed(Extensions, extensions)),
@@ -143,16 +205,20 @@ export const withAgent = <A, E>(options: RigOptions, body: (rig: Rig) => Effect.
       const agent = yield* Agent
       const prompt = (typed: string, piped?: string) => {
         const input: UserInput = piped === undefined ? { typed } : { typed, piped }
-        return agent.prompt(input).pipe(
-          Effect.provideService(EventSink, sink),
-          Effect.provideService(Frontend, { ...headless, ...options.frontend })
-        )
+        return agent.prompt(input)
       }
-      const compact = (instruction: string) => Effect.provideService(agent.compact(instruction), EventSink, sink)
-      const entries = Effect.map(session.entries, (all) => all as ReadonlyArray<SessionEntry>)
-      return yield* body({ prompt, compact, agent, session, events, asked, fired, entries })
-    }).pipe(Effect.provide(layer))
-  })).pipe(Effect.provide(Layer.provide(Sessions.layer("/nowhere"), NodeServices.layer)))
+      const { compact } = agent
+      const entries = agent.session.pipe(Effect.flatMap((open) => open.entries), Effect.map((all) => all as ReadonlyArray<SessionEntry>))
+      return yield* body({
+        prompt, compact, agent, session, events, asked, fired, log, hookOptions, contexts, diagnostics, access: () => access, entries
+      })
+    }).pipe(
+      Effect.provide(layer),
+      Effect.provideService(EventSink, sink),
+      Effect.provideService(Frontend, { ...headless, ...options.frontend }),
+      Effect.provideService(Diagnostics, ({ message }) => Effect.sync(() => void diagnostics.push(message)))
+    )
+  }))
 
 /** The types of events, in order, without deltas. */
 export const shape = (events: ReadonlyArray<AgentEvent>): ReadonlyArray<string> =>

@@ -34,9 +34,9 @@ export const makeDispatcher = (subscribersOf: (event: HookName) => ReadonlyArray
 
   const asked = (event: HookName, options: HookOptions | undefined) => {
     const all = subscribersOf(event)
-    const { planning = false, reloading = false } = options ?? {}
-    return planning || reloading
-      ? all.filter(({ inPlanMode, onReload }) => (inPlanMode || !planning) && (onReload || !reloading))
+    const { except, planning = false, reloading = false } = options ?? {}
+    return planning || reloading || except !== undefined
+      ? all.filter(({ inPlanMode, key, onReload }) => (inPlanMode || !planning) && (onReload || !reloading) && key !== except)
       : all
   }
 
