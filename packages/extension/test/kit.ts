@@ -19,6 +19,7 @@ import {
   type SessionAccessShape,
   type StartOptions
 } from "../src/index.ts"
+import { settle } from "./settle.ts"
 
 export type Json = Record<string, unknown>
 
@@ -102,6 +103,14 @@ export const peer = (
       }
     })
   return { script, heard, next: Queue.take(arrived), types: () => heard.map((message) => message.type) }
+}
+
+/** The same peer, that begins only after some time; `launched` says that it has been started and the time runs. */
+export const slowly = ({ script }: { readonly script: Memory.Script }, millis: number) => {
+  const begun = Deferred.makeUnsafe<void>()
+  const late: Memory.Script = (self, launch) =>
+    Effect.andThen(Deferred.succeed(begun, undefined), Effect.andThen(Effect.sleep(millis), script(self, launch)))
+  return { script: late, launched: Effect.andThen(Deferred.await(begun), settle) }
 }
 
 /** Answers every request with `fields`. */
