@@ -45,9 +45,10 @@ describe("ui_request", () => {
 
   it.effect("is cancelled at once where nobody is, each in its own shape; unknown methods too", () => {
     const a = asker()
+    const front = person({ interactive: false })
     return Effect.gen(function*() {
       const host = yield* startAll({ manifests: { a: {} } })
-      yield* host.start
+      yield* front.with(host.start)
       const ask = ["question", "confirm", "input", "password", "hologram"].map((method) => ui(method, { method }))
       yield* Effect.forkChild(host.extensions.callTool("t", { ask }))
       yield* settle

@@ -8,7 +8,7 @@ import { settle } from "./settle.ts"
 const mute = () => Effect.never
 
 describe("the handshake", () => {
-  // E-053 X-011
+  // E-053
   it.effect("asks nothing of one that has not registered", () => {
     const a = peer({ tools: [tool("t")], events: ["turn_start"] }, answering({}))
     const late = slowly(a, 1_000)
@@ -29,6 +29,7 @@ describe("the handshake", () => {
     }).pipe(Effect.provide(memory({ a: late.script })))
   })
 
+  //
   it.effect("initialize is there before register is: one may read it first", () => {
     const a = peer({})
     return Effect.gen(function*() {
