@@ -123,6 +123,7 @@ describe("a built-in command", () => {
       hookMillis: { p50: 3, p95: 9, latest: [] },
       lateReplies: 0,
       droppedLines: 0,
+      unknownEvents: [],
       memoryBytes: undefined
     }
     assert.strictEqual(

@@ -163,14 +163,15 @@ describe("an extension that subscribed to everything", () => {
       assert.strictEqual(stub.requests.length, 4)
     }))
 
-  // X-031 X-032 X-040 X-041 X-042 X-048 X-049 X-051 X-073 X-074
-  it.live("changes words, requests and answers, of which the session and the next request have what it left", () =>
+  // X-031 X-032 X-040 X-041 X-042 X-048 X-049 X-051 X-073 X-074 X-090
+  it.live("changes words, requests and answers, and what it says in the run is answered in the run", () =>
     Effect.gen(function*() {
-      const { stub } = yield* withWitness(
+      const { heard, stub } = yield* withWitness(
         [{ text: "a secret" }, { text: "and more" }],
         {
           input: { text: "go on, please" },
           before_agent_start: { system_prompt: "Be brief.", message: { content: "Task: go on" } },
+          turn_start: { user_message: { content: "and then?", deliver_as: "follow_up" } },
           context: { system: ["It is Monday."], messages: [{ role: "user", content: "Branch: main" }] },
           before_provider_headers: { headers: { "X-Trace": "t", "user-agent": null, "x-api-key": "<redacted>" } },
           message_end: { text: "something" }
@@ -178,12 +179,13 @@ describe("an extension that subscribed to everything", () => {
         (agent) =>
           Effect.gen(function*() {
             assert.strictEqual((yield* agent.prompt({ typed: "go on" })).text, "something")
-            yield* agent.prompt({ typed: "more" })
             const entries = yield* (yield* agent.session).entries
             const words = entries.map((entry) => "content" in entry ? entry.content.flatMap((part) => part.type === "text" ? [part.text] : []).join() : entry.type)
-            assert.deepStrictEqual(words, ["go on, please", "Task: go on", "something", "go on, please", "Task: go on", "something"])
+            assert.deepStrictEqual(words, ["go on, please", "Task: go on", "something", "and then?", "something"])
           })
       )
+      assert.strictEqual(heard.filter(({ event }) => event === "turn_end").length, 1)
+      assert.strictEqual(heard.filter(({ event }) => event === "message_end").length, 2)
       const [sent, again] = stub.requests
       assert.strictEqual(sent?.headers["x-trace"], "t")
       assert.notInclude(sent?.headers["user-agent"] ?? "", "ai-sdk")
@@ -192,6 +194,6 @@ describe("an extension that subscribed to everything", () => {
       for (const text of ["Be brief.", "It is Monday.", "go on, please", "Task: go on", "Branch: main"]) assert.include(body, text)
       assert.notInclude(body, "Be good.")
       assert.notInclude(JSON.stringify(again?.body), "secret")
-      assert.include(JSON.stringify(again?.body), "something")
+      assert.include(JSON.stringify(again?.body), "and then?")
     }))
 })
