@@ -7,7 +7,7 @@ const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8")
 const protocol = readme.slice(readme.indexOf("## The protocol"))
 const rows = protocol.split("\n").filter((line) => line.startsWith("| `"))
 /** The row whose first cell names `name`. */
-const rowOf = (name: string) => rows.find((row) => row.split(" | ")[0]!.includes(`\`${name}\``)) ?? `no row for ${name}`
+const rowOf = (name: string) => rows.find((row) => row.split(" | ")[0]!.includes(`\`${name}\``)) ?? "no row"
 const names = (text: string, fields: ReadonlyArray<string>) => fields.filter((field) => !text.includes(field))
 
 describe("the protocol section", () => {
