@@ -57,8 +57,8 @@ export interface LifeOptions {
   /** Emptied when the life ends. */
   readonly shown: Shown
   readonly meter: Meter
-  /** Called before the first request is let through; `life` counts from 1. What it forks ends with the life. */
-  readonly onRegistered: (registration: Registration, life: number) => Effect.Effect<void, never, Scope.Scope>
+  /** Called before the first request is let through. What it forks ends with the life. */
+  readonly onRegistered: (registration: Registration) => Effect.Effect<void, never, Scope.Scope>
   /** Says something once per extension; `about` tells repetitions. */
   readonly warnOnce: (about: string, message: string) => Effect.Effect<void>
 }
@@ -208,7 +208,7 @@ export const extensionLife = (options: LifeOptions) => (self: Self<ExtensionMail
           registered = true
           yield* Effect.sync(() => timer.interruptUnsafe())
           meter.registered(now() - begun)
-          yield* options.onRegistered(greeting.registration, self.life)
+          yield* options.onRegistered(greeting.registration)
           return yield* self.ready
       }
     })

@@ -36,6 +36,7 @@ export const makeExtensions = Effect.gen(function*() {
   const turn = yield* Semaphore.make(1)
   const asked = new Map<HookName, ReadonlyArray<Subscriber>>()
   let session: RunningSession | undefined
+  let opened = false
 
   /** Counts changes of figures, so that those who watch them need not look in between. */
   let version = 0
@@ -50,6 +51,7 @@ export const makeExtensions = Effect.gen(function*() {
   const stopSession = Effect.suspend(() => {
     const stopping = session
     session = undefined
+    opened = false
     asked.clear()
     onFiguresChanged()
     return stopping?.stop ?? Effect.void
@@ -59,7 +61,7 @@ export const makeExtensions = Effect.gen(function*() {
   const start = (options: StartOptions) =>
     Effect.andThen(
       stopSession,
-      startSession(options, { launcher, services, scope, onOffersChanged, onFiguresChanged }, (begun) => {
+      startSession(options, { launcher, services, scope, isOpen: () => opened, onOffersChanged, onFiguresChanged }, (begun) => {
         session = begun
       })
     )
@@ -99,6 +101,7 @@ export const makeExtensions = Effect.gen(function*() {
     member.registration()?.events.includes(event) ?? (event === "tool_call" && isClosedGuard(member))
 
   const subscribers = (event: HookName): ReadonlyArray<Subscriber> => {
+    if (event === "session_start") opened = true
     const known = asked.get(event)
     if (known !== undefined) return known
     const options = HookEvents[event].kind === "observe" ? { fallbackSeconds: observeSeconds } : {}
@@ -144,7 +147,11 @@ export const makeExtensions = Effect.gen(function*() {
   return {
     start: (options: StartOptions) => turn.withPermits(1)(start(options)),
     stop: turn.withPermits(1)(stopSession),
-    restart: (key: string) => Effect.suspend(() => session?.supervisor.restart(key) ?? Effect.succeed(false)),
+    restart: (key: string) =>
+      Effect.suspend(() => {
+        const member = session?.members.find((each) => each.key === key)
+        return member === undefined ? Effect.succeed(false) : Effect.as(member.restart, true)
+      }),
     tools,
     commands,
     modes: Effect.map(offerings, modesOf),
