@@ -7,7 +7,8 @@ import type { AssistantEntry, CompactionEntry, ContentPart, ImagePart, SessionEn
 import { callsOf, type Entries, isAssistant, isResult, wholeCut } from "./Calls.ts"
 import type { UnknownEntry } from "./SessionLines.ts"
 
-const isUser = (entry: SessionEntry | UnknownEntry): entry is UserEntry => entry.type === "user"
+/** Whether an entry is what the user said. */
+export const isUser = (entry: SessionEntry | UnknownEntry): entry is UserEntry => entry.type === "user"
 const isCompaction = (entry: SessionEntry | UnknownEntry): entry is CompactionEntry => entry.type === "compaction"
 
 /** The compaction in force: its record stands at `at`, `summary` is told for what came before entry `start`. */
