@@ -9,6 +9,7 @@ import {
   ContentPart,
   CustomMessageEntry,
   ExtensionEntry,
+  type JsonObject,
   LabelEntry,
   NameEntry,
   SelectionEntry,
@@ -33,9 +34,9 @@ const fieldsOf: { readonly [type: string]: Fields } = {
 const anyValue: { readonly [type: string]: string } = { extension: "data", tool_use: "input" }
 const partTypes = new Set<unknown>(ContentPart.members.map((member) => member.fields.type.literal))
 
-const isObject = (value: unknown): value is { readonly [key: string]: unknown } => typeof value === "object" && value !== null
+const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null
 
-const completed = (value: { readonly [key: string]: unknown }): { readonly [key: string]: unknown } => {
+const completed = (value: JsonObject): JsonObject => {
   const name = anyValue[String(value["type"])]
   return name === undefined || name in value ? value : { ...value, [name]: null }
 }
@@ -46,9 +47,9 @@ const mendContent = (content: unknown): unknown =>
     : content
 
 /** The entry without what is not known in it. It was damaged if it is no valid entry then: what it needs was wrong. */
-export const mendEntry = (entry: { readonly type: string }): { readonly type: string } => {
+export const mendEntry = (entry: JsonObject & { readonly type: string }): JsonObject & { readonly type: string } => {
   const fields = fieldsOf[entry.type] ?? {}
-  const kept = Object.entries(completed({ ...entry })).flatMap(([name, value]): ReadonlyArray<readonly [string, unknown]> => {
+  const kept = Object.entries(completed(entry)).flatMap(([name, value]): ReadonlyArray<readonly [string, unknown]> => {
     const field = fields[name]
     if (name === "content") return [[name, mendContent(value)]]
     return field === undefined || Schema.is(field)(value) ? [[name, value]] : []

@@ -3,7 +3,8 @@
  * reported with its number; kinds and fields that this version does not know are kept as they are.
  */
 import { Option, Result, Schema } from "effect"
-import { SessionEntry, SessionHeader } from "@nimlet/protocol"
+import { type JsonObject, SessionEntry, SessionHeader } from "@nimlet/protocol"
+import { isCommonEntry } from "./CommonEntry.ts"
 import { mendEntry } from "./MendEntry.ts"
 
 /** A line that could not be read: its number in the file, from 1, and why. */
@@ -41,28 +42,27 @@ const known = new Set<string>([
   "custom_message",
   "label"
 ])
-const isEntry = Schema.is(SessionEntry)
+const matchesSchema = Schema.is(SessionEntry)
+const isEntry = (value: Typed): value is Typed & SessionEntry => isCommonEntry(value) || matchesSchema(value)
 const isHeader = Schema.is(SessionHeader)
 
-const parseObject = (line: string): Result.Result<{ readonly type: string }, string> =>
-  Result.try({ try: () => JSON.parse(line) as unknown, catch: () => "not valid JSON" }).pipe(
-    Result.flatMap((value) =>
-      typeof value === "object" && value !== null && "type" in value && typeof value.type === "string"
-        ? Result.succeed(value as { readonly type: string })
-        : Result.fail("not an object with a type")
-    )
-  )
+type Typed = JsonObject & { readonly type: string }
+const isTyped = (value: unknown): value is Typed =>
+  typeof value === "object" && value !== null && "type" in value && typeof value.type === "string"
+const parseJson = (line: string): Result.Result<unknown, string> =>
+  Result.try({ try: (): unknown => JSON.parse(line), catch: () => "not valid JSON" })
 
 /** Reads one line, with or without its CR. The entry is the parsed object itself: no field of it is lost. */
 export const parseLine = (line: string): Result.Result<Line, string> => {
   if (line.trim() === "") return Result.succeed(undefined)
-  return Result.flatMap(parseObject(line), (value): Result.Result<Line, string> => {
-    if (value.type === "session") return isHeader(value) ? Result.succeed({ header: value }) : Result.fail("not a valid header")
-    if (isEntry(value)) return Result.succeed({ entry: value })
-    if (!known.has(value.type)) return Result.succeed({ entry: value })
-    const mended = mendEntry(value)
-    return isEntry(mended) ? Result.succeed({ entry: mended }) : Result.fail(`not a valid ${value.type} entry`)
-  })
+  const json = parseJson(line)
+  if (Result.isFailure(json)) return Result.fail(json.failure)
+  const value = json.success
+  if (!isTyped(value)) return Result.fail("not an object with a type")
+  if (value.type === "session") return isHeader(value) ? Result.succeed({ header: value }) : Result.fail("not a valid header")
+  if (isEntry(value) || !known.has(value.type)) return Result.succeed({ entry: value })
+  const mended = mendEntry(value)
+  return isEntry(mended) ? Result.succeed({ entry: mended }) : Result.fail(`not a valid ${value.type} entry`)
 }
 
 /** A compaction that names the entry it keeps from is held to it, also when a line before that entry was lost since. */
