@@ -35,7 +35,7 @@ export const cutBefore = Effect.fnUntraced(function*(path: string, id: string, m
     if (isUser(line.entry) && ++messages === message) text = textOf(line.entry.content)
     if (text === undefined) lines.push(raw)
   })
-  if (message !== undefined && text === undefined) return yield* new MessageNotFound({ id, message, messages })
+  if (message !== undefined && text === undefined) return yield* new MessageNotFound({ id, message_number: message, messages })
   return { header, lines, text: text ?? "" } satisfies Cut
 })
 

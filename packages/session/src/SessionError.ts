@@ -57,12 +57,16 @@ export class SessionLocked extends Schema.TaggedError<SessionLocked>()("SessionL
   }
 }
 
-/** The session `id` has `messages` messages of the user; number `message` (the first is 1) is none of them. */
+/** The session `id` has `messages` messages of the user; number `message_number` (the first is 1) is none of them. */
 export class MessageNotFound extends Schema.TaggedError<MessageNotFound>()("MessageNotFound", {
   id: Schema.String,
-  message: Schema.Int,
+  message_number: Schema.Int,
   messages: Schema.Int
-}) {}
+}) {
+  override get message(): string {
+    return `session '${this.id}' has ${this.messages} messages of the user, no message ${this.message_number}`
+  }
+}
 
 /** Why the system refused, in its own words where it gave some: "ENOSPC: no space left on device, write". */
 export const systemWord = (error: PlatformError): string =>

@@ -101,8 +101,9 @@ export const readSummary = (id: string, path: string, file: Pick<SessionSummary,
 /** Whether a list would find the name that the session file was given. */
 export const isNameInReach = Effect.fnUntraced(function*(path: string) {
   const fs = yield* FileSystem.FileSystem
-  const { head, tail } = yield* readEnds(path, Number((yield* fs.stat(path)).size))
-  return lastName(tail) !== undefined || (tail === "" && lastName(head) !== undefined)
+  const { tail } = yield* readEnds(path, Number((yield* fs.stat(path)).size))
+  // Without a tail the head is all of it.
+  return tail === "" || lastName(tail) !== undefined
 })
 
 /** Whether every word of `query` is in the id, the name or the first text, whatever its case. */
