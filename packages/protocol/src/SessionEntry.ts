@@ -152,3 +152,9 @@ export type CompactionEntry = typeof CompactionEntry.Type
 export type CustomMessageEntry = typeof CustomMessageEntry.Type
 /** A title given to the session. */
 export type NameEntry = typeof NameEntry.Type
+/** State an extension keeps in the session. */
+export type ExtensionEntry = typeof ExtensionEntry.Type
+/** A choice of provider and model. */
+export type SelectionEntry = typeof SelectionEntry.Type
+/** A bookmark. */
+export type LabelEntry = typeof LabelEntry.Type

@@ -105,6 +105,8 @@ describe("list", () => {
         yield* Effect.scoped(Effect.flatMap(sessions.open(id), (session) => session.append(say("more"))))
         yield* Effect.scoped(sessions.open(id))
         assert.strictEqual((yield* sessions.read(id)).entries.length, before + 1)
+        const short = yield* made([say("hi"), { type: "name", name: "near" }, say("ho")])
+        assert.strictEqual((yield* sessions.read(short)).entries.length, 3)
       })
     ))
 
