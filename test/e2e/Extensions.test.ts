@@ -100,7 +100,7 @@ describe("an extension", () => {
     const ran = { tool: "bash", arguments: { command: "echo new" } }
     expect(heard).toEqual([
       expect.objectContaining({ type: "initialize", version: 1, ...session }),
-      event("session_start", session),
+      event("session_start", { ...session, provider: "scripted", model: "script", thinking: "" }),
       event("turn_start", session),
       event("tool_call", { tool: "echo", arguments: {} }),
       { type: "tool", id: expect.any(String), name: "echo", arguments: {} },

@@ -3,19 +3,19 @@
  * cannot start fails before a record or an answer is written.
  */
 import { Duration, Effect, FileSystem, Layer, Option, Path, Ref } from "effect"
-import { Agent, EventSink, loadSettings, reservedToolNames, type RunResult, type Settings, type SettingsInvalid, systemPrompt } from "@nimlet/agent"
-import { Diagnostics, EntrySink, Extensions, Frontend, Hooks, rootsOf } from "@nimlet/extension"
+import { Agent, EventSink, loadSettings, type RequiredExtensionMissing, reservedToolNames, type RunResult, type Selection, type Settings, type SettingsInvalid, systemPrompt } from "@nimlet/agent"
+import { Diagnostics, Extensions, Frontend, Hooks, rootsOf, type StartOptions } from "@nimlet/extension"
 import { type ModelError, Models } from "@nimlet/provider"
 import { type Session, type SessionLocked, type SessionNotFound, Sessions, type SessionUnreadable } from "@nimlet/session"
 import { builtins, type FileFailed, layerLocal, localTools } from "@nimlet/tools"
 import { type Invocation, UsageError } from "./Argv.ts"
 import type { Host } from "./Host.ts"
-import { chooseModel, type ChosenModel, keyVariables, type NoModel } from "./Model.ts"
+import { chooseModel, keyVariables, type NoModel } from "./Model.ts"
 import type { Mode } from "./modes/Mode.ts"
 import type { PipedText } from "./StandardInput.ts"
 
 /** Why a run did not start. */
-export type StartupError = ModelError | NoModel | SettingsInvalid | SessionNotFound | SessionUnreadable | SessionLocked | FileFailed
+export type StartupError = ModelError | NoModel | SettingsInvalid | SessionNotFound | SessionUnreadable | SessionLocked | FileFailed | RequiredExtensionMissing
 
 const failedRun: RunResult = { success: false, text: "" }
 
@@ -56,23 +56,14 @@ const hasProjectExtensions = Effect.fnUntraced(function*(host: Host, workspace: 
   return found.includes(true)
 })
 
-const startExtensions = Effect.fnUntraced(function*(
-  invocation: Invocation,
-  host: Host,
-  mode: Mode,
-  settings: Settings,
-  session: Session,
-  model: ChosenModel,
-  workspace: string
-) {
-  const extensions = yield* Extensions
+/** Tells once that something of the project is left out, and gives what starts the extensions of a session. */
+const extensionsOf = Effect.fnUntraced(function*(invocation: Invocation, host: Host, mode: Mode, settings: Settings, workspace: string) {
   const path = yield* Path.Path
   const trusted = invocation.approve
   if (!trusted && !invocation.noExtensions && (yield* hasProjectExtensions(host, workspace))) {
     yield* mode.notice("Project-local resources skipped (use --approve).")
   }
-  const entries = yield* session.entries
-  const report = yield* extensions.start({
+  return (session: Session, by: Selection): StartOptions => ({
     roots: invocation.noExtensions ? [] : rootsOf({ home: host.home, workspace, trusted }),
     paths: invocation.extensions.map((one) => path.resolve(host.cwd, one)),
     workspace,
@@ -83,15 +74,13 @@ const startExtensions = Effect.fnUntraced(function*(
     environment: host.environment,
     withheld: keyVariables(settings),
     session: {
-      provider: model.info.provider,
-      model: model.info.model,
+      provider: by.provider,
+      model: by.model,
       bin: host.bin,
       ...Option.match(session.path, { onNone: () => ({}), onSome: (file) => ({ file }) })
     },
-    reservedTools: reservedToolNames,
-    entries: (name) => entries.flatMap((entry) => entry.type === "extension" && "data" in entry && entry.extension === name ? [entry.data] : [])
+    reservedTools: reservedToolNames
   })
-  for (const message of report.warnings) yield* mode.sink.publish({ type: "diagnostic", level: "warning", message })
 })
 
 const unknownTools = Effect.fnUntraced(function*(invocation: Invocation) {
@@ -114,32 +103,53 @@ export const run = Effect.fnUntraced(function*(
   const path = yield* Path.Path
   const workspace = yield* fs.realPath(host.cwd).pipe(Effect.orElseSucceed(() => host.cwd))
   const settings = yield* loadSettings(path.join(host.home, ".nimlet", "config.json"))
-  const session = yield* openSession(invocation, workspace).pipe(Effect.provide(Sessions.layer(sessionFolder(settings, host, path), host)))
-  const model = yield* chooseModel(invocation, settings, session).pipe(Effect.provide(Models.layer({
-    environment: host.environment,
-    home: host.home,
-    ...(settings.providers === undefined ? {} : { providers: settings.providers }),
-    ...(settings.agent?.request_timeout === undefined ? {} : { requestTimeout: Duration.seconds(settings.agent.request_timeout) })
-  })))
+  const stores = yield* Layer.build(Layer.mergeAll(
+    Sessions.layer(sessionFolder(settings, host, path), host),
+    Models.layer({
+      environment: host.environment,
+      home: host.home,
+      ...(settings.providers === undefined ? {} : { providers: settings.providers }),
+      ...(settings.agent?.request_timeout === undefined ? {} : { requestTimeout: Duration.seconds(settings.agent.request_timeout) })
+    })
+  ))
+  const session = yield* openSession(invocation, workspace).pipe(Effect.provideContext(stores))
+  const model = yield* chooseModel(invocation, settings, session).pipe(Effect.provideContext(stores))
   // The provider's code loads while extensions start.
   yield* Effect.forkScoped(model.warm)
 
   const result = yield* Ref.make(failedRun)
+  const present = yield* Ref.make(session)
   const conversation = Effect.gen(function*() {
     for (const { line, reason } of session.damaged) {
       const file = Option.getOrElse(session.path, () => session.id)
       yield* mode.sink.publish({ type: "diagnostic", level: "warning", message: `${file}:${line}: ${reason}; this line of the session is left out` })
     }
     const tools = yield* builtinTools(host, settings)
-    yield* startExtensions(invocation, host, mode, settings, session, model, workspace)
+    const extensions = yield* extensionsOf(invocation, host, mode, settings, workspace)
+    const { follow_up_mode: followUp, steering_mode: steering } = settings.agent ?? {}
     const agent = Agent.layer({
       session,
       provider: model.info.provider,
       model: model.info.model,
+      contextWindow: model.info.contextWindow,
+      ...(settings.agent === undefined ? {} : { compaction: settings.agent }),
       system: systemPrompt({ workspace, platform: host.platform }),
       tools,
+      mode: mode.name,
+      extensions: (at, by) => Effect.succeed(extensions(at, by)),
+      onSwitch: (to, from) => Effect.andThen(Ref.set(present, to), mode.switched(from.id, to.id)),
+      modelOf: (at) =>
+        chooseModel(invocation, settings, at).pipe(
+          Effect.map(({ info, layer }) => ({ ...info, layer })),
+          Effect.catch((error) => mode.sink.publish({ type: "diagnostic", level: "warning", message: `${error.message}; the present model goes on` }).pipe(Effect.as(undefined))),
+          Effect.provideContext(stores)
+        ),
+      queues: {
+        ...(steering === undefined ? {} : { steering }),
+        ...(followUp === undefined ? {} : { followUp })
+      },
       ...(invocation.tools === undefined ? {} : { only: invocation.tools })
-    }).pipe(Layer.provide(model.layer))
+    }).pipe(Layer.provide(Layer.merge(model.layer, Layer.succeedContext(stores))))
     yield* Effect.gen(function*() {
       const unknown = yield* unknownTools(invocation)
       if (unknown.length > 0) return yield* new UsageError({ problem: `--tools: no tool is named ${unknown.join(", ")}` })
@@ -159,12 +169,12 @@ export const run = Effect.fnUntraced(function*(
     Layer.succeed(EventSink, mode.sink),
     Layer.succeed(Frontend, mode.frontend),
     Layer.succeed(Diagnostics, ({ extension, level, message }) =>
-      mode.sink.publish({ type: "diagnostic", level, message, ...(extension === undefined ? {} : { extension }) })),
-    Layer.succeed(EntrySink, ({ data, extension }) => Effect.ignore(session.append({ type: "extension", extension, data })))
+      mode.sink.publish({ type: "diagnostic", level, message, ...(extension === undefined ? {} : { extension }) }))
   )))
 
   for (const message of model.notices) yield* mode.notice(message)
   yield* mode.opened(session.id)
-  yield* conversation.pipe(Effect.ensuring(Effect.flatMap(Ref.get(result), (last) => mode.closed(session.id, last))))
+  const closed = Effect.flatMap(Ref.get(present), ({ id }) => Effect.flatMap(Ref.get(result), (last) => mode.closed(id, last)))
+  yield* conversation.pipe(Effect.ensuring(closed))
   return yield* Ref.get(result)
 }, Effect.scoped)

@@ -7,12 +7,16 @@ import type { AiError } from "effect/ai/AiError"
 import type * as LanguageModel from "effect/ai/LanguageModel"
 import { Hooks } from "@nimlet/extension"
 import { type AssistantEntry, type ContentPart, type RunPlace, textOf, type ToolUsePart } from "@nimlet/protocol"
-import { accountOf, retryDelay } from "@nimlet/provider"
+import { accountOf, isContextOverflow, retryDelay } from "@nimlet/provider"
 import { callsOf, isAssistant, makeTranscript, type Session, type SessionUnwritable, unanswered } from "@nimlet/session"
 import { errorResult } from "@nimlet/tools"
 import { loadValidation } from "./Arguments.ts"
 import { groupCalls, uniqueIds } from "./CallOrder.ts"
+import type { Compaction } from "./Compaction.ts"
 import { EventSink } from "./EventSink.ts"
+import type { Queues, QueuedText } from "./Queues.ts"
+import { type Additions, admit, beforeStart, contextAdditions, finishedContent, promptOf, untypedText } from "./RunEvents.ts"
+import { aboutSession, type Selection } from "./Selection.ts"
 import type { SettledCall, ToolCall, ToolRunner } from "./ToolRunner.ts"
 import { isReadOnly, type ToolSet } from "./ToolSet.ts"
 import { type Answer, askModel } from "./Turn.ts"
@@ -21,15 +25,22 @@ import { type Answer, askModel } from "./Turn.ts"
 export interface RunResult {
   readonly success: boolean
   readonly text: string
+  /** What is to stand in the composer, unsent: a command's wish, or the message that a fork stands before. */
+  readonly editorText?: string
 }
 
 /** What every run of a session uses. */
 export interface LoopOptions {
   readonly session: Session
-  readonly provider: string
-  readonly model: string
+  /** Who answers; stays the same during a run. */
+  readonly selection: () => Selection
+  /** The base system text, which extensions may replace for a run. */
   readonly system: string
+  /** System text that stands after it whatever they do. */
+  readonly appended: ReadonlyArray<string>
+  readonly queues: Queues
   readonly runner: ToolRunner
+  readonly compaction: Compaction
   /** The tools of the next step. */
   readonly tools: Effect.Effect<ToolSet>
 }
@@ -58,12 +69,12 @@ export type Loop = (
 /** The loop of a session. */
 export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks> =>
   Effect.gen(function*() {
-    const { model, provider, runner, session } = options
+    const { appended, compaction, queues, runner, session } = options
     const hooks = yield* Hooks
     const transcript = makeTranscript()
     // Ids of all calls so far; filled from the session when a run begins.
     const taken = new Set<string>()
-    const about = { session_id: session.id, workspace: session.workspace }
+    const about = aboutSession(session)
 
     const settleCall = Effect.fnUntraced(function*({ call, duration_ms, result }: SettledCall) {
       const { publish } = yield* EventSink
@@ -135,7 +146,18 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
       }
     })
 
+    /** Puts texts that waited into the session; from here on they are the user's words. */
+    const deliver = Effect.fnUntraced(function*(place: RunPlace, texts: ReadonlyArray<QueuedText>) {
+      const { publish } = yield* EventSink
+      for (const { content, extension } of texts) {
+        const part = extension === undefined ? { type: "text" as const, text: content } : untypedText(content)
+        yield* session.append({ type: "user", role: "user", content: [part] })
+        yield* publish({ type: "message", role: "user", content, session_id: place.session_id, turn_id: place.turn_id })
+      }
+    }, Effect.uninterruptible)
+
     const store = Effect.fnUntraced(function*(answer: Answer) {
+      const { model, provider } = options.selection()
       const entry: AssistantEntry = {
         type: "assistant",
         role: "assistant",
@@ -150,9 +172,38 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
       return entry
     })
 
-    /** One model request and the calls it asks for. */
-    const runStep = Effect.fnUntraced(function*(place: RunPlace, step: number) {
+    /** Saves and tells an answer. One that calls nothing ends the run, unless something waits: that is delivered then. */
+    const commit = Effect.fnUntraced(function*(place: RunPlace, answer: Answer) {
       const { publish } = yield* EventSink
+      const entry = yield* store(answer)
+      const calls = callsOf(entry)
+      const text = textOf(entry.content)
+      const next = calls.length === 0 && text.trim() !== "" ? yield* queues.takeNext : []
+      const done = calls.length === 0 && next.length === 0
+      if (text !== "" || calls.length === 0) {
+        yield* publish({
+          type: "message",
+          role: "assistant",
+          content: text,
+          session_id: place.session_id,
+          turn_id: place.turn_id,
+          model: answer.model,
+          final: done
+        })
+      }
+      yield* deliver(place, next)
+      return { calls, done, text }
+    }, Effect.uninterruptible)
+
+    /** One model request and the calls it asks for. `prepared` is what extensions add to it. */
+    const runStep = Effect.fnUntraced(function*(
+      place: RunPlace,
+      step: number,
+      system: ReadonlyArray<string>,
+      prepared: Effect.Effect<Additions>
+    ) {
+      const { publish } = yield* EventSink
+      const { model } = options.selection()
       const started = yield* Clock.currentTimeMillis
       const open = yield* Ref.make<OpenCalls>(new Map())
       const answered = yield* Ref.make<Option.Option<Answer>>(Option.none())
@@ -160,25 +211,21 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
         const tools = yield* options.tools
         // A model is waited for anyway: what its first call needs is loaded meanwhile.
         if (step === 0) yield* Effect.forkChild(loadValidation)
+        const added = yield* prepared
         const messages = transcript(yield* session.entries)
-        const answer = yield* askModel({ place, step, model, system: options.system, messages, tools })
+        const said = yield* askModel({
+          place,
+          step,
+          model,
+          system: [...system, ...added.system].join("\n\n"),
+          messages: added.messages.length === 0 ? messages : [...messages, ...added.messages],
+          tools
+        })
+        const answer = { ...said, content: yield* finishedContent(hooks, about, said.content) }
         yield* Ref.set(answered, Option.some(answer))
-        const entry = yield* store(answer)
-        const calls = callsOf(entry)
-        const text = textOf(entry.content)
-        if (text !== "" || calls.length === 0) {
-          yield* publish({
-            type: "message",
-            role: "assistant",
-            content: text,
-            session_id: place.session_id,
-            turn_id: place.turn_id,
-            model: answer.model,
-            final: calls.length === 0
-          })
-        }
+        const { calls, done, text } = yield* commit(place, answer)
         yield* runCalls(calls, tools, place, step, open)
-        return { answer, text, done: calls.length === 0 }
+        return { answer, text, done }
       })
       yield* publish({ type: "step_start", ...place, step, model })
       return yield* body.pipe(
@@ -201,17 +248,31 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
     })
 
     /** Steps until the model calls nothing more. A failed request that may be tried again is a step of its own. */
-    const runSteps = Effect.fnUntraced(function*(place: RunPlace) {
+    const runSteps = Effect.fnUntraced(function*(place: RunPlace, base: string) {
       const { publish } = yield* EventSink
       const failed = (step: number, message: string) =>
         Effect.as(publish({ type: "error", ...place, step, message }), { success: false, text: "" })
-      for (let step = 0, failures = 0;; step++) {
+      const system = [base, ...appended].filter((text) => text !== "")
+      // What extensions added to a request that failed holds for its next attempt, too.
+      let additions: Additions | undefined
+      const prepared = Effect.suspend(() =>
+        additions === undefined
+          ? Effect.tap(contextAdditions(hooks, system, session.entries), (made) => Effect.sync(() => (additions = made)))
+          : Effect.succeed(additions))
+      for (let step = 0, failures = 0, shortened = false;; step++) {
+        if (additions === undefined) {
+          const steering = yield* Effect.result(Effect.uninterruptible(Effect.flatMap(queues.takeSteering, (texts) => deliver(place, texts))))
+          if (Result.isFailure(steering)) return yield* failed(step - 1, steering.failure.message)
+        }
+        yield* compaction.beforeStep
         const outcome: Result.Result<
           { readonly answer: Answer; readonly text: string; readonly done: boolean },
           AiError | SessionUnwritable
-        > = yield* Effect.result(runStep(place, step))
+        > = yield* Effect.result(runStep(place, step, system, prepared))
         if (Result.isSuccess(outcome)) {
           failures = 0
+          shortened = false
+          additions = undefined
           const { answer, done, text } = outcome.success
           if (!done) continue
           if (text.trim() === "") return yield* failed(step, "The model stopped without a user-facing answer.")
@@ -222,6 +283,11 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
         }
         const error = outcome.failure
         if (error._tag === "SessionUnwritable") return yield* failed(step, error.message)
+        // Once an answer: what is still too long when shortened stays so.
+        if (!shortened && isContextOverflow(error)) {
+          shortened = true
+          if (yield* compaction.afterOverflow) continue
+        }
         const message = accountOf(error)
         const delay = yield* retryDelay(error, ++failures)
         if (Option.isNone(delay)) return yield* failed(step, message)
@@ -230,33 +296,53 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
       }
     })
 
+    /** From the words that were saved to the last answer: what extensions say before the start, then the steps. */
+    const runTurn = Effect.fnUntraced(function*(place: RunPlace, content: ReadonlyArray<ContentPart>) {
+      const { messages, system } = yield* beforeStart(hooks, about, content, options.system)
+      yield* deliver(place, messages.map((message) => ({ content: message, extension: "" })))
+      yield* hooks.run("turn_start", about)
+      return yield* runSteps(place, system)
+    })
+
     return Effect.fnUntraced(function*(content) {
       const { publish } = yield* EventSink
       const before = yield* session.entries
       for (const call of before.filter(isAssistant).flatMap(callsOf)) taken.add(call.id)
       const turn_id = `${session.id}:turn:${before.length + 1}`
       const place: RunPlace = { session_id: session.id, turn_id, run_id: turn_id }
-      const prompt = content.flatMap((part) => part.type === "text" ? [part.text] : []).join("\n\n")
+      const failed = (message: string) => Effect.as(publish({ type: "error", ...place, step: -1, message }), { success: false, text: "" })
 
       return yield* Effect.uninterruptibleMask((restore) =>
         Effect.gen(function*() {
-          const opened = yield* Effect.result(
-            repair(interrupted.lost).pipe(
-              Effect.andThen(session.append({ type: "user", role: "user", content }))
-            )
-          )
+          yield* queues.begin
+          const admission = yield* Effect.exit(restore(admit(hooks, about, content)))
+          const admitted = Exit.isSuccess(admission) && admission.value._tag === "Admitted" ? admission.value.content : undefined
+          const opened = yield* Effect.result(admitted === undefined ? Effect.void : repair(interrupted.lost).pipe(
+            Effect.andThen(session.append({ type: "user", role: "user", content: admitted }))
+          ))
+          const prompt = promptOf(admitted ?? content)
           yield* publish({ type: "message", role: "user", content: prompt, session_id: session.id, turn_id })
           yield* publish({ type: "run_start", ...place, prompt })
-          const exit = yield* Effect.exit(restore(
-            Result.isFailure(opened)
-              ? Effect.as(publish({ type: "error", ...place, step: -1, message: opened.failure.message }), { success: false, text: "" })
-              : Effect.andThen(hooks.run("turn_start", about), runSteps(place))
-          ))
+          const exit: Exit.Exit<RunResult> = Exit.isFailure(admission)
+            ? Exit.failCause(admission.cause)
+            : yield* Effect.exit(restore(
+              admission.value._tag === "Refused"
+                ? failed(admission.value.reason)
+                : Result.isFailure(opened)
+                ? failed(opened.failure.message)
+                : runTurn(place, admission.value.content).pipe(
+                  Effect.catchTag("SessionUnwritable", (error) => failed(error.message))
+                )
+            ))
+          yield* queues.end
           const stopped = Exit.hasInterrupts(exit)
           if (stopped) yield* publish({ type: "error", ...place, step: -1, message: "Interrupted" })
-          yield* hooks.run("turn_end", stopped ? { ...about, interrupted: stopped } : about).pipe(Effect.timeoutOption(farewell))
+          if (stopped || admitted !== undefined) {
+            yield* hooks.run("turn_end", stopped ? { ...about, interrupted: stopped } : about).pipe(Effect.timeoutOption(farewell))
+          }
+          yield* hooks.run("agent_settled", about).pipe(Effect.timeoutOption(farewell))
           yield* Effect.ignore(session.sync)
-          yield* publish({ type: "run_end", ...place, model })
+          yield* publish({ type: "run_end", ...place, model: options.selection().model })
           return yield* exit
         })
       )

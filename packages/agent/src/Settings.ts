@@ -23,6 +23,9 @@ export const ProviderSettings = Schema.Struct({
   options: Schema.optionalKey(JsonObject)
 })
 
+const QueueMode = Schema.Literals(["one-at-a-time", "all"])
+const Tokens = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+
 /** The keys that are understood so far; others are left alone. */
 export const Settings = Schema.Struct({
   default_provider: Schema.optionalKey(Schema.String),
@@ -30,6 +33,12 @@ export const Settings = Schema.Struct({
   providers: Schema.optionalKey(Schema.Record(Schema.String, ProviderSettings)),
   agent: Schema.optionalKey(Schema.Struct({
     max_tokens: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0))),
+    context_window: Schema.optionalKey(Tokens),
+    compaction_enabled: Schema.optionalKey(Schema.Boolean),
+    reserve_tokens: Schema.optionalKey(Tokens),
+    keep_recent_tokens: Schema.optionalKey(Tokens),
+    steering_mode: Schema.optionalKey(QueueMode),
+    follow_up_mode: Schema.optionalKey(QueueMode),
     request_timeout: Schema.optionalKey(Schema.Number.check(Schema.isGreaterThan(0))),
     session_dir: Schema.optionalKey(Schema.String)
   })),

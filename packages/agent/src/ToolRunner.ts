@@ -4,7 +4,7 @@
  * really run, the tool runs, extensions may change the result. Every path ends in exactly one result.
  */
 import { Cause, Clock, Effect, Option, Result } from "effect"
-import { Hooks } from "@nimlet/extension"
+import { type HookOptions, Hooks } from "@nimlet/extension"
 import { type JsonObject, type RunPlace, textOf } from "@nimlet/protocol"
 import { errorResult, type ToolResult } from "@nimlet/tools"
 import { argumentsOf, makeValidator, type Validator } from "./Arguments.ts"
@@ -28,9 +28,12 @@ export interface SettledCall {
   readonly duration_ms: number
 }
 
-/** Runs calls. It never fails: what goes wrong is a result that the model reads. `begun` is run right before the tool itself. */
+/**
+ * Runs calls. It never fails: what goes wrong is a result that the model reads. `begun` is run right before the tool
+ * itself; `options` are those of the call's hooks.
+ */
 export interface ToolRunner {
-  readonly run: (call: ToolCall, tools: ToolSet, begun: Effect.Effect<void>) => Effect.Effect<SettledCall>
+  readonly run: (call: ToolCall, tools: ToolSet, begun: Effect.Effect<void>, options?: HookOptions) => Effect.Effect<SettledCall>
 }
 
 const denied = (reason: string): ToolResult => errorResult(`approval_denied: ${reason}`)
@@ -58,8 +61,8 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
             publish({ type: "tool_output_delta", ...call.place, step: call.step, tool_id: call.id, tool_name: call.name, delta })
         })).pipe(Effect.catchDefect((defect) => Effect.succeed(errorResult(Cause.pretty(Cause.die(defect))))))
 
-    const afterwards = Effect.fnUntraced(function*(name: string, sent: JsonObject, used: JsonObject, result: ToolResult) {
-      if (!hooks.subscribed("tool_result")) return result
+    const afterwards = Effect.fnUntraced(function*(name: string, sent: JsonObject, used: JsonObject, result: ToolResult, options?: HookOptions) {
+      if (!hooks.subscribed("tool_result", options)) return result
       const output = textOf(result.content)
       const { payload } = yield* hooks.run("tool_result", {
         tool: name,
@@ -67,14 +70,14 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
         ...(used === sent ? {} : { original_arguments: sent }),
         output,
         is_error: result.isError
-      })
+      }, options)
       if (payload.output === output && payload.is_error === result.isError) return result
       const images = result.content.filter((part) => part.type !== "text")
       const content = payload.output === output ? result.content : [{ type: "text" as const, text: payload.output }, ...images]
       return { ...result, content, isError: payload.is_error }
     })
 
-    const settle = Effect.fnUntraced(function*(call: ToolCall, tools: ToolSet, begun: Effect.Effect<void>) {
+    const settle = Effect.fnUntraced(function*(call: ToolCall, tools: ToolSet, begun: Effect.Effect<void>, options?: HookOptions) {
       const found = tools.find(call.name)
       if (Option.isNone(found)) return errorResult(`Unknown tool: ${call.name}`)
       const offered = found.value
@@ -84,7 +87,7 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
       const faults = yield* faultsOf(offered, sent)
       if (faults.length > 0) return refuse(call.name, faults)
 
-      const gate = yield* hooks.run("tool_call", { tool: call.name, arguments: sent })
+      const gate = yield* hooks.run("tool_call", { tool: call.name, arguments: sent }, options)
       if (gate._tag === "Blocked") return denied(gate.reason)
       const changed = gate.changedBy.length > 0
       const args = changed ? gate.payload.arguments : sent
@@ -98,13 +101,13 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
 
       yield* begun
       const result = yield* execute(call, offered, args)
-      return yield* afterwards(call.name, sent, args, result)
+      return yield* afterwards(call.name, sent, args, result, options)
     })
 
     return {
-      run: Effect.fnUntraced(function*(call, tools, begun) {
+      run: Effect.fnUntraced(function*(call, tools, begun, options) {
         const started = yield* Clock.currentTimeMillis
-        const result = yield* settle(call, tools, begun)
+        const result = yield* settle(call, tools, begun, options)
         return { call, result, duration_ms: (yield* Clock.currentTimeMillis) - started }
       })
     }

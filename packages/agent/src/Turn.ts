@@ -20,6 +20,8 @@ export interface TurnRequest {
   readonly system: string
   readonly messages: ReadonlyArray<Prompt.Message>
   readonly tools: Pick<ToolSet, "toolkit">
+  /** Tools are shown, since earlier messages speak of them, but none may be called. */
+  readonly withoutCalls?: boolean
 }
 
 /** A finished answer. `model` is who answered; `duration_ms` is the time from request to end. */
@@ -165,6 +167,7 @@ export const askModel = Effect.fnUntraced(function*(
   yield* LanguageModel.streamText({
     prompt: Prompt.fromMessages([Prompt.systemMessage({ content: request.system }), ...request.messages]),
     toolkit: request.tools.toolkit,
+    ...(request.withoutCalls === true ? { toolChoice: "none" as const } : {}),
     disableToolCallResolution: true,
     toolCallValidation: "deferred"
   }).pipe(

@@ -34,7 +34,10 @@ describe("Agent", () => {
     withAgent({ replies: [calls({ name: "write", args: { path: "x" } }), says("done")], tools: [tool("write")] }, ({ asked, events, fired, prompt }) =>
       Effect.gen(function*() {
         assert.isTrue((yield* prompt("go")).success)
-        assert.deepStrictEqual(fired.map(({ event }) => event), ["session_start", "turn_start", "tool_call", "tool_result", "turn_end"])
+        assert.deepStrictEqual(fired.map(({ event }) => event), [
+          "session_start", "input", "before_agent_start", "turn_start", "context", "message_end", "tool_call", "tool_result",
+          "context", "message_end", "turn_end", "agent_settled"
+        ])
         assert.deepStrictEqual(shape(events).slice(2), [
           "step_start", "tool_call", "tool_result", "step_end",
           "step_start", "message", "step_end", "run_end"
@@ -82,7 +85,7 @@ describe("Agent", () => {
         assert.deepStrictEqual(fired.filter(({ event }) => event === "tool_call").map(({ payload }) => payload), [{ tool: "write", arguments: {} }])
       })))
 
-  // E-123 E-186
+  // E-122 E-123 E-186
   it.effect("never runs what a hook blocks, and tells the model why", () =>
     Effect.gen(function*() {
       let ran = false
@@ -204,7 +207,7 @@ describe("Agent", () => {
       Effect.gen(function*() {
         assert.isFalse((yield* prompt("hi")).success)
         assert.deepStrictEqual(shape(events).slice(2), ["step_start", "step_end", "error", "run_end"])
-        assert.deepStrictEqual(fired.map(({ event }) => event), ["session_start", "turn_start", "turn_end"])
+        assert.deepStrictEqual(fired.map(({ event }) => event), ["session_start", "input", "before_agent_start", "turn_start", "context", "turn_end", "agent_settled"])
       })))
 
   it.effect("calls an answer without words a failure", () =>
@@ -227,7 +230,7 @@ describe("Agent", () => {
         assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(running)))
         assert.strictEqual(textsOf(yield* entries).length, 2)
         assert.deepStrictEqual(shape(events).slice(2), ["step_start", "tool_call", "tool_result", "step_end", "error", "run_end"])
-        assert.deepInclude(fired.at(-1), { event: "turn_end", payload: { session_id: fired[0]?.payload["session_id" as never], workspace: "/w", interrupted: true } })
+        assert.deepInclude(fired.at(-2), { event: "turn_end", payload: { session_id: fired[0]?.payload["session_id" as never], workspace: "/w", interrupted: true } })
       })))
 
   it.effect("gives a call one result only when the interrupt comes with its answer, and says what had run", () =>
@@ -320,7 +323,7 @@ describe("Agent", () => {
   it.effect("tells extensions of the session's end when it is closed", () =>
     Effect.gen(function*() {
       const fired = yield* withAgent({ replies: [] }, ({ fired }) => Effect.succeed(fired))
-      assert.deepStrictEqual(fired.map(({ event }) => event), ["session_start", "session_end"])
+      assert.deepStrictEqual(fired.map(({ event }) => event), ["session_start", "session_shutdown", "session_end"])
     }))
 })
 

@@ -16,9 +16,13 @@ import { layerChildProcess } from "./Transport/ChildProcess.ts"
  * `EntrySink`, `FrameTap`, `SessionAccess`. Closing the layer stops everything.
  */
 export class Extensions extends Context.Service<Extensions, {
-  /** Starts all in parallel and returns when each has registered, failed or passed its limit. Stops earlier ones first. */
+  /**
+   * Stops earlier ones, starts all in parallel, and returns when each has registered, failed or passed its limit, or
+   * `proceed` says to go on. Those that work in the background are not waited for, unless they are required or a closed
+   * guard. Interrupting it gives the wait up and ends none.
+   */
   readonly start: (options: StartOptions) => Effect.Effect<StartReport>
-  /** Stops all at once: `shutdown`, 2 s, SIGTERM, 0.5 s, SIGKILL. */
+  /** Stops all at once: open questions are withdrawn, then `shutdown`, 2 s, SIGTERM, 0.5 s, SIGKILL. */
   readonly stop: Effect.Effect<void>
   /** Starts one afresh, out of quarantine too. False if no such extension is there, or it has ended for good. */
   readonly restart: (key: string) => Effect.Effect<boolean>
@@ -48,7 +52,7 @@ export class Extensions extends Context.Service<Extensions, {
   readonly act: (key: string, action: string, text?: string) => Effect.Effect<boolean>
   /** How each extension stands now, in startup order. */
   readonly figures: Effect.Effect<ReadonlyArray<ExtensionFigures>>
-  /** The same again whenever something of it has changed, at most four times a second. */
+  /** The same now, and again whenever something of it has changed, at most four times a second. */
   readonly changes: Stream.Stream<ReadonlyArray<ExtensionFigures>>
   /** Who is asked about an event, in startup order. A plain look-up: no effect, no allocation when nobody is. */
   readonly subscribers: (event: HookName) => ReadonlyArray<Subscriber>

@@ -11,6 +11,7 @@ import type { AiPrompt, AiProviderOptions, AiSdkModel, AiStream, AiStreamPart, A
 import { makePartsDecoder } from "./AiSdk/Parts.ts"
 import { makeAiPrompt, makeAiTools, type PromptStyle, toAiToolChoice } from "./AiSdk/Prompt.ts"
 import { makeHookedFetch } from "./HookedFetch.ts"
+import { RequestLimits } from "./RequestLimits.ts"
 import * as StreamedModel from "./StreamedModel.ts"
 
 /** One provider of the AI SDK, loaded: `providers/*.ts` make these. */
@@ -117,16 +118,18 @@ const callOptions = (
   options: AiSdkOptions,
   connection: Line,
   request: LanguageModel.ProviderOptions,
+  limits: RequestLimits,
   signal: AbortSignal
 ): CallOptions => {
+  const maxOutputTokens = Math.min(options.maxOutputTokens ?? Infinity, limits.maxOutputTokens ?? Infinity)
   const prompt = connection.say(request.prompt)
   const tools = connection.offer(request.tools)
   return {
     prompt: connection.decorate === undefined ? prompt : connection.decorate(prompt),
     abortSignal: signal,
     ...(tools.length === 0 ? {} : { tools, toolChoice: toAiToolChoice(request.toolChoice) }),
-    ...(options.maxOutputTokens === undefined ? {} : { maxOutputTokens: options.maxOutputTokens }),
-    ...(options.thinking === undefined ? {} : { reasoning: options.thinking }),
+    ...(maxOutputTokens === Infinity ? {} : { maxOutputTokens }),
+    ...(options.thinking === undefined || limits.plain === true ? {} : { reasoning: options.thinking }),
     providerOptions: mergeOptions(connection.providerOptions, options.providerOptions)
   }
 }
@@ -139,6 +142,7 @@ const request = Effect.fnUntraced(function*(options: AiSdkOptions, line: Effect.
   let leave: Effect.Effect<unknown> = abort
   yield* Effect.addFinalizer(() => leave)
   const connection = yield* line
+  const limits = yield* RequestLimits
   const hooked = yield* makeHookedFetch({
     provider: options.provider,
     model: options.model,
@@ -151,7 +155,7 @@ const request = Effect.fnUntraced(function*(options: AiSdkOptions, line: Effect.
   // A silent connection is aborted with the error as its reason; the SDK hands that on, and `toAiError` finds it again.
   yield* Effect.forkScoped(Effect.catch(hooked.watch, (error) => Effect.sync(() => controller.abort(error))))
   const answer = yield* Effect.tryPromise({
-    try: () => connection.model(hooked.fetch).doStream(callOptions(options, connection, asked, controller.signal)),
+    try: () => connection.model(hooked.fetch).doStream(callOptions(options, connection, asked, limits, controller.signal)),
     catch: fail
   })
   const next = chunkReader(answer.stream)

@@ -29,6 +29,9 @@ export const applyHeaders = (real: Headers, changes: { readonly [name: string]: 
   return headers
 }
 
+/** How much of an error's body hooks get, in characters. */
+const longestErrorBody = 64 * 1024
+
 const requestHeaders = (init: RequestInit | undefined): Headers =>
   Object.fromEntries(new globalThis.Headers(init?.headers).entries())
 
@@ -117,11 +120,18 @@ export const makeHookedFetch = Effect.fnUntraced(function*(options: {
     const hooked = hooks.request !== undefined || hooks.headers !== undefined
     const changed = hooked ? await run(change(init), interruptible(signal)) : init
     touch()
-    const response = await send(input, changed)
+    const sent = lastByte
+    let response = await send(input, changed)
     touch()
-    if (hooks.response !== undefined) {
-      const seen = { status: response.status, headers: responseHeaders(response) }
-      await run(hooks.response(seen, about()), interruptible(signal))
+    const { response: seen } = hooks
+    if (seen !== undefined) {
+      const { headers, status, statusText } = response
+      const durationMillis = lastByte - sent
+      const body = status < 400 ? undefined : await response.text()
+      // What was read once is there to be read again.
+      if (body !== undefined) response = new Response(body, { headers: [...headers.entries()], status, statusText })
+      const errorBody = body?.slice(0, longestErrorBody) ?? ""
+      await run(seen({ status, headers: responseHeaders(response), durationMillis, errorBody }, about()), interruptible(signal))
       touch()
     }
     // The same response with another body: a new one would copy status and headers through every check of the platform.

@@ -33,6 +33,8 @@ export interface Session {
   readonly sync: Effect.Effect<void, SessionUnwritable>
   /** How many entries the disk has refused so far and that are still to be written. */
   readonly unsaved: Effect.Effect<number>
+  /** Gives file and lock back before the scope would; nothing can be appended after it. */
+  readonly close: Effect.Effect<void>
 }
 
 /** What `openSession` needs to know: where, and what the file held already. */
@@ -56,10 +58,10 @@ const entryId = (taken: ReadonlySet<string>): Effect.Effect<string> =>
 
 const isName = (entry: SessionEntry | UnknownEntry): entry is NameEntry => entry.type === "name"
 
-/** Opens a session over its file; the file is closed with the scope. */
+/** Opens a session over its file; the file is closed with the scope, after which nothing can be appended. */
 export const openSession = Effect.fnUntraced(function*(
   options: SessionOptions
-): Effect.fn.Return<Session, never, FileSystem.FileSystem | Path.Path | Scope.Scope> {
+): Effect.fn.Return<Omit<Session, "close">, never, FileSystem.FileSystem | Path.Path | Scope.Scope> {
   const turn = yield* Semaphore.make(1)
   const entries: Array<SessionEntry | UnknownEntry> = Option.match(options.existing, {
     onNone: () => [],
@@ -85,7 +87,14 @@ export const openSession = Effect.fnUntraced(function*(
     return first_kept_id === undefined ? stored : { ...stored, first_kept_id }
   })
 
+  // The number of a closed file may be another file's by now.
+  let closed = false
+  yield* Effect.addFinalizer(() => Effect.sync(() => {
+    closed = true
+  }))
+
   const append = Effect.fnUntraced(function*(entry: NewEntry) {
+    if (closed) return yield* refused("the session is closed")
     const stored = yield* stamp(entry)
     const line = writer === undefined ? "" : yield* Effect.fromResult(Result.try({ try: () => encodeLine(stored), catch: refused }))
     ids.add(stored.entry_id ?? "")

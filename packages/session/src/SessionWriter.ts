@@ -16,7 +16,7 @@ export interface WriterOptions {
   readonly claim: Effect.Effect<void, SessionLocked | SessionUnreadable, Scope.Scope>
 }
 
-/** Adds lines to a session file. Not for several fibers at once. */
+/** Adds lines to a session file. Not for several fibers at once, nor after its scope. */
 export interface SessionWriter {
   /** Adds a line, newline included, after those that wait. When it fails, the line waits too. */
   readonly write: (line: string) => Effect.Effect<void, SessionUnwritable>
@@ -52,7 +52,6 @@ export const makeWriter = Effect.fnUntraced(function*(
   let target: Target | undefined
   let unsynced = false
   let named = !fresh
-  let closed = false
 
   const entriesWaiting = () => waiting.length - (waiting[0] === options.header ? 1 : 0)
   const refused = (cause: string) => new SessionUnwritable({ path: options.path, cause, unsaved: entriesWaiting() })
@@ -95,16 +94,14 @@ export const makeWriter = Effect.fnUntraced(function*(
   })
 
   const flush = Effect.gen(function*() {
-    // The number of a closed file may be another file's by now.
-    if (closed) return yield* refused("the session is closed")
     const to = target ?? (yield* open())
     for (let line = waiting[0]; line !== undefined; line = waiting[0]) {
       yield* put(to, line)
       waiting.shift()
     }
   }).pipe(
-    Effect.mapError((error: PlatformError.PlatformError | SessionLocked | SessionUnreadable | SessionUnwritable) =>
-      refused(error._tag === "PlatformError" ? systemWord(error) : error._tag === "SessionUnwritable" ? error.cause : error.message)
+    Effect.mapError((error: PlatformError.PlatformError | SessionLocked | SessionUnreadable) =>
+      refused(error._tag === "PlatformError" ? systemWord(error) : error.message)
     ),
     Effect.uninterruptible
   )
@@ -130,12 +127,7 @@ export const makeWriter = Effect.fnUntraced(function*(
     ))
   )
 
-  yield* Effect.addFinalizer(() =>
-    Effect.ignore(sync).pipe(Effect.andThen(Effect.suspend(() => {
-      closed = true
-      return Scope.close(inner, Exit.void)
-    })))
-  )
+  yield* Effect.addFinalizer(() => Effect.andThen(Effect.ignore(sync), Scope.close(inner, Exit.void)))
 
   return {
     write: (line) =>

@@ -1,9 +1,9 @@
 /**
- * The sessions of a folder: start, open, read, follow, list, fork, name, delete and restore them. Files are
+ * The sessions of a folder: start, open, read, follow, list, fork, copy, name, delete and restore them. Files are
  * `<folder>/<id>.jsonl`; ids sort by time.
  */
-import { Clock, Context, Effect, FileSystem, Layer, Option, Path, type PlatformError, Random, type Scope, Stream } from "effect"
-import type { SessionEntry } from "@nimlet/protocol"
+import { Clock, Context, Effect, Exit, FileSystem, Layer, Option, Path, type PlatformError, Random, Scope, Stream } from "effect"
+import type { SessionEntry, SessionHeader } from "@nimlet/protocol"
 import { followSession } from "./Follow.ts"
 import { cutBefore, writeSession } from "./Fork.ts"
 import { isoTime, openSession, type Session } from "./Session.ts"
@@ -17,7 +17,7 @@ import {
   systemWord
 } from "./SessionError.ts"
 import { readSession } from "./SessionFile.ts"
-import type { SessionText, UnknownEntry } from "./SessionLines.ts"
+import { encodeLine, type SessionText, type UnknownEntry } from "./SessionLines.ts"
 import { lockSession, type Owner } from "./SessionLock.ts"
 import { matches, readSummary, type SessionSummary } from "./SessionSummary.ts"
 import { moveBack, moveToTrash, newestTrashed } from "./Trash.ts"
@@ -34,8 +34,8 @@ export interface SessionFilter {
   readonly query?: string
 }
 
-/** Where to fork: before this message of the user, the first is 1. */
-export interface ForkPoint {
+/** How far to copy: to before this message of the user, the first is 1. */
+export interface CopyPoint {
   readonly message: number
 }
 
@@ -50,7 +50,23 @@ const newId = Effect.gen(function*() {
   return `${nanos / 1000n}${String(tail).padStart(4, "0")}`
 })
 
-/** Starts, opens, finds and arranges sessions. Reading, following, listing and forking need no lock and take none. */
+/** The header of a session that begins with entries of another. */
+const newHeader = Effect.fnUntraced(function*(parent: { readonly id: string; readonly workspace: string }) {
+  const { id, workspace } = parent
+  return { type: "session", version: 1, id: yield* newId, workspace, at: yield* isoTime, parent: id } satisfies SessionHeader
+})
+
+/** A session of its own scope inside the present one, so that it can be closed alone; at once when it cannot be opened. */
+const closable = Effect.fnUntraced(function*<E, R>(open: Effect.Effect<Omit<Session, "close">, E, R | Scope.Scope>) {
+  const inner = yield* Scope.fork(yield* Effect.scope)
+  const session = yield* Scope.provide(open, inner).pipe(
+    Effect.onExit((exit) => Exit.isSuccess(exit) ? Effect.void : Scope.close(inner, exit))
+  )
+  const closed: Session = { ...session, close: Scope.close(inner, Exit.void) }
+  return closed
+})
+
+/** Starts, opens, finds and arranges sessions. Reading, following, listing and copying need no lock and take none. */
 export class Sessions extends Context.Service<Sessions, {
   /** A new session; nothing is on disk before its first entry. */
   readonly create: (options: NewSession) => Effect.Effect<Session, never, Scope.Scope>
@@ -60,17 +76,23 @@ export class Sessions extends Context.Service<Sessions, {
   readonly read: (id: string) => Effect.Effect<SessionText, SessionNotFound | SessionUnreadable>
   /** The session's entries, and then those that its writer appends, until it is removed. */
   readonly follow: (id: string) => Stream.Stream<SessionEntry | UnknownEntry, SessionNotFound | SessionUnreadable>
-  /** The id of the session of `workspace` that was written last. */
-  readonly latest: (workspace: string) => Effect.Effect<Option.Option<string>>
+  /** The id of the session of `workspace` that was written last, `except` left aside. */
+  readonly latest: (workspace: string, except?: string) => Effect.Effect<Option.Option<string>>
   /** Sessions, the one written last first. Files that cannot be read are passed over. */
   readonly list: (filter?: SessionFilter) => Effect.Effect<ReadonlyArray<SessionSummary>>
   /**
-   * A new session with the entries before a message of the user, whose text is returned too; without a point all entries
-   * and no text. It is on disk at once and not open; the first session is left as it is.
+   * A new session that begins with the first `count` entries of another, and names it as its parent. It is on disk at
+   * once if the other is. Fails with `SessionUnwritable`.
    */
-  readonly fork: (
+  readonly fork: (source: Session, count: number) => Effect.Effect<Session, SessionUnwritable, Scope.Scope>
+  /**
+   * The same for a session that is not open here, another process may write it: a new session with its lines before a
+   * message of the user, whose text is returned too; without a point all of them and no text. The new one is on disk and
+   * not open.
+   */
+  readonly copy: (
     id: string,
-    point?: ForkPoint
+    point?: CopyPoint
   ) => Effect.Effect<{ readonly id: string; readonly text: string }, SessionNotFound | SessionUnreadable | SessionUnwritable | MessageNotFound>
   /** Gives a session that is not open a title. One that is open is given an entry `name` instead. */
   readonly name: (
@@ -116,7 +138,7 @@ export class Sessions extends Context.Service<Sessions, {
           existing: Option.none(),
           claim: lock(fileOf(id))
         })
-      }, provided)
+      }, closable, provided)
 
       const open = Effect.fnUntraced(function*(id: string) {
         const file = yield* find(id)
@@ -124,7 +146,7 @@ export class Sessions extends Context.Service<Sessions, {
         const existing = yield* readSession(file)
         const workspace = Option.match(existing.header, { onNone: () => "", onSome: (header) => header.workspace })
         return yield* openSession({ id, workspace, path: Option.some(file), existing: Option.some(existing), claim: Effect.void })
-      }, provided)
+      }, closable, provided)
 
       /** Ids of the folder with what the system says of their files, the one written last first. */
       const dated = Effect.gen(function*() {
@@ -144,8 +166,9 @@ export class Sessions extends Context.Service<Sessions, {
       const summaryOf = ({ id, ...info }: { readonly id: string; readonly modified: number; readonly bytes: number }) =>
         provided(Effect.option(readSummary(id, fileOf(id), info)))
 
-      const latest = Effect.fnUntraced(function*(workspace: string) {
+      const latest = Effect.fnUntraced(function*(workspace: string, except?: string) {
         for (const one of yield* dated) {
+          if (one.id === except) continue
           const summary = yield* summaryOf(one)
           if (Option.isSome(summary) && summary.value.workspace === workspace) return Option.some(one.id)
         }
@@ -159,19 +182,25 @@ export class Sessions extends Context.Service<Sessions, {
         )
       })
 
-      const fork = Effect.fnUntraced(function*(id: string, point?: ForkPoint) {
-        const file = yield* find(id)
-        const { header, lines, text } = yield* cutBefore(file, id, point?.message)
-        const forked = yield* newId
-        yield* writeSession(fileOf(forked), {
-          type: "session",
-          version: 1,
-          id: forked,
-          workspace: header?.workspace ?? "",
-          at: yield* isoTime,
-          parent: id
-        }, lines)
-        return { id: forked, text }
+      const fork = Effect.fnUntraced(function*(source: Session, count: number) {
+        const header = yield* newHeader(source)
+        const { id, workspace } = header
+        const entries = (yield* source.entries).slice(0, count)
+        const file = fileOf(id)
+        const path = Option.map(source.path, () => file)
+        if (Option.isSome(path)) {
+          yield* writeSession(file, header, entries.map((entry) => encodeLine(entry).trimEnd()))
+          yield* lock(file).pipe(Effect.mapError((error) => new SessionUnwritable({ path: file, cause: error.message, unsaved: 0 })))
+        }
+        const existing = Option.some({ header: Option.some(header), entries, damaged: [], torn: false })
+        return yield* openSession({ id, workspace, path, existing, claim: Effect.void })
+      }, closable, provided)
+
+      const copy = Effect.fnUntraced(function*(id: string, point?: CopyPoint) {
+        const { header, lines, text } = yield* cutBefore(yield* find(id), id, point?.message)
+        const copied = yield* newHeader({ id, workspace: header?.workspace ?? "" })
+        yield* writeSession(fileOf(copied.id), copied, lines)
+        return { id: copied.id, text }
       }, provided)
 
       const name = Effect.fnUntraced(function*(id: string, title: string) {
@@ -201,6 +230,7 @@ export class Sessions extends Context.Service<Sessions, {
         latest,
         list,
         fork,
+        copy,
         name,
         delete: remove,
         restore

@@ -139,7 +139,7 @@ describe("list", () => {
     ))
 })
 
-describe("fork", () => {
+describe("copy", () => {
   it.effect("has the entries before a message of the user, word for word, and tells what it said", () =>
     inFolder((folder) =>
       Effect.gen(function*() {
@@ -147,7 +147,7 @@ describe("fork", () => {
         const sessions = yield* Sessions
         const id = yield* made([say("one"), answer("1"), { type: "label", target_id: "x" }, say("two"), answer("2"), say("three")])
         const original = yield* fs.readFileString(`${folder}/${id}.jsonl`)
-        const forked = yield* sessions.fork(id, { message: 2 })
+        const forked = yield* sessions.copy(id, { message: 2 })
         assert.strictEqual(forked.text, "two")
         assert.strictEqual(yield* fs.readFileString(`${folder}/${id}.jsonl`), original)
         const [header = "", ...lines] = (yield* fs.readFileString(`${folder}/${forked.id}.jsonl`)).split("\n")
@@ -163,15 +163,15 @@ describe("fork", () => {
       Effect.gen(function*() {
         const sessions = yield* Sessions
         const id = yield* made([say("one"), answer("1"), say("two")])
-        const all = yield* sessions.fork(id)
+        const all = yield* sessions.copy(id)
         assert.strictEqual(all.text, "")
         assert.deepStrictEqual(textsOf((yield* sessions.read(all.id)).entries), ["one", "1", "two"])
-        assert.deepStrictEqual((yield* sessions.read((yield* sessions.fork(id, { message: 1 })).id)).entries, [])
+        assert.deepStrictEqual((yield* sessions.read((yield* sessions.copy(id, { message: 1 })).id)).entries, [])
         for (const message of [0, 3, -1]) {
-          const error = yield* Effect.flip(sessions.fork(id, { message }))
+          const error = yield* Effect.flip(sessions.copy(id, { message }))
           assert.deepStrictEqual(error._tag === "MessageNotFound" ? [error.message_number, error.messages] : error._tag, [message, 2])
         }
-        assert.strictEqual((yield* Effect.flip(sessions.fork("none", { message: 1 })))._tag, "SessionNotFound")
+        assert.strictEqual((yield* Effect.flip(sessions.copy("none", { message: 1 })))._tag, "SessionNotFound")
       })
     ))
 
@@ -184,7 +184,7 @@ describe("fork", () => {
         const file = `${folder}/${id}.jsonl`
         yield* fs.writeFileString(file, (yield* fs.readFileString(file)).replace(/^(.*\n.*\n)/, "$1garbage\n"))
         yield* Effect.scoped(Effect.andThen(Effect.flatMap(sessionsOf(folder, 2), (other) => other.open(id)), Effect.gen(function*() {
-          const forked = yield* sessions.read((yield* sessions.fork(id, { message: 2 })).id)
+          const forked = yield* sessions.read((yield* sessions.copy(id, { message: 2 })).id)
           assert.deepStrictEqual([textsOf(forked.entries), forked.damaged], [["one", "1"], []])
         })))
       })

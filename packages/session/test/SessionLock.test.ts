@@ -33,7 +33,7 @@ describe("a session", () => {
           )
           // Whoever only reads is not refused, and can go on from there in a session of its own.
           assert.strictEqual((yield* second.read(session.id)).entries.length, 1)
-          const forked = yield* second.fork(session.id)
+          const forked = yield* second.copy(session.id)
           assert.strictEqual((yield* (yield* Effect.scoped(second.open(forked.id))).entries).length, 1)
           return session.id
         }))

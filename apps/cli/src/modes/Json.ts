@@ -11,6 +11,7 @@ export const jsonMode = (output: Output["Service"]): Mode => {
     const record = encodeRecord(event)
     return record === undefined ? Effect.void : output.out(`${record}\n`)
   }
+  const opened = (session_id: string) => write({ type: "session_start", session_id })
   return {
     name: "json",
     sink: { publish: write },
@@ -20,7 +21,8 @@ export const jsonMode = (output: Output["Service"]): Mode => {
         write({ type: "diagnostic", level, message, ...(extension === undefined ? {} : { extension }) })
     },
     notice: (text) => output.err(`${text}\n`),
-    opened: (session_id) => write({ type: "session_start", session_id }),
+    opened,
+    switched: (from, to) => Effect.andThen(write({ type: "session_end", session_id: from, success: true }), opened(to)),
     closed: (session_id, { success }) => write({ type: "session_end", session_id, success })
   }
 }

@@ -13,6 +13,8 @@ export interface Mode {
   readonly notice: (text: string) => Effect.Effect<void>
   /** The session is known; everything of it is told after this. */
   readonly opened: (sessionId: string) => Effect.Effect<void>
+  /** The session `to` has taken the place of `from`. */
+  readonly switched: (from: string, to: string) => Effect.Effect<void>
   /** The run has ended and its session with it. */
   readonly closed: (sessionId: string, result: RunResult) => Effect.Effect<void>
 }

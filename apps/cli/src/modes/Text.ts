@@ -136,6 +136,7 @@ export const makeTextMode = Effect.fnUntraced(function*({ colours, output, readL
     },
     notice: (text) => output.err(dim(text) + "\n"),
     opened: () => Effect.void,
+    switched: () => Effect.void,
     closed: () => Effect.void
   }
 })

@@ -2,7 +2,7 @@
 import { Effect, type Scope } from "effect"
 import { HookEvents, type HookKind, type HookName, type HookPayload, type HookReply, type JsonObject } from "@nimlet/protocol"
 import { Diagnostics } from "../Diagnostics.ts"
-import type { CallFailed } from "../ExtensionError.ts"
+import { type CallFailed, toldOf } from "../ExtensionError.ts"
 import { fieldsOf } from "../Fields.ts"
 import type { HookOptions, HookOutcome } from "../HookOutcome.ts"
 import type { Subscriber } from "../Subscriber.ts"
@@ -34,9 +34,9 @@ export const makeDispatcher = (subscribersOf: (event: HookName) => ReadonlyArray
 
   const asked = (event: HookName, options: HookOptions | undefined) => {
     const all = subscribersOf(event)
-    const { planning = false, reloading = false } = options ?? {}
-    return planning || reloading
-      ? all.filter(({ inPlanMode, onReload }) => (inPlanMode || !planning) && (onReload || !reloading))
+    const { except, planning = false, reloading = false } = options ?? {}
+    return planning || reloading || except !== undefined
+      ? all.filter(({ inPlanMode, key, onReload }) => (inPlanMode || !planning) && (onReload || !reloading) && key !== except)
       : all
   }
 
@@ -47,7 +47,7 @@ export const makeDispatcher = (subscribersOf: (event: HookName) => ReadonlyArray
       if (missing.has(key)) return Effect.void
       missing.add(key)
     }
-    return warn(key, `extension '${key}': ${error.message}`)
+    return warn(key, toldOf(error))
   }
 
   const ask = <N extends HookName>(event: N, subscriber: Subscriber, payload: HookPayload<N>) =>

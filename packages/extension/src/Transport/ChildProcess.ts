@@ -90,7 +90,8 @@ export const openChildProcess = Effect.fnUntraced(function*(launch: Launch) {
     send: (line) => outbox.send(line),
     inbound,
     endInput: outbox.end,
-    closed: Deferred.await(closed)
+    closed: Deferred.await(closed),
+    pid: child.pid
   }
   return transport
 })

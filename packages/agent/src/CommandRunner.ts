@@ -1,0 +1,187 @@
+/**
+ * Runs a slash command: a run of its own without a model. Built-in names come first, then those of extensions, whose
+ * replies are carried out in the order message, session, reload, prompt (seed 000, "command"; side effects are the
+ * host's). A session action that is refused ends the command there.
+ */
+import { Effect } from "effect"
+import { Extensions, type SessionAccessShape } from "@nimlet/extension"
+import type { CommandContext, RunPlace, SessionAction } from "@nimlet/protocol"
+import { titleOf } from "@nimlet/session"
+import type { SwitchRefused } from "./AgentError.ts"
+import { chatMessages } from "./ChatMessages.ts"
+import { type BuiltinName, builtinNamed, helpText, type TypedCommand } from "./Commands.ts"
+import { EventSink } from "./EventSink.ts"
+import { extensionList } from "./ExtensionList.ts"
+import type { RunResult } from "./Loop.ts"
+import type { Selection } from "./Selection.ts"
+import type { Destination, Switching, Target } from "./Switching.ts"
+
+/** What commands work with. */
+export interface CommandRunnerOptions {
+  readonly switching: Switching
+  readonly selection: () => Selection
+  /** How we run, for a command's `context`. */
+  readonly mode: string
+  /** Runs words as the user's next ones. */
+  readonly say: (words: string) => Effect.Effect<RunResult>
+}
+
+/** What became of a command; `prompt` is what it wants said to the model. */
+interface Outcome extends RunResult {
+  readonly prompt?: string
+}
+
+/** Speaks for a command: its one answer, what it did otherwise, its failure (after the end of its run, too), and that end, which comes once. */
+interface Voice {
+  readonly tell: (text: string) => Effect.Effect<Outcome>
+  readonly note: (text: string) => Effect.Effect<void>
+  readonly fail: (text: string) => Effect.Effect<Outcome>
+  readonly end: Effect.Effect<void>
+}
+
+/** Runs what was typed. */
+export type CommandRunner = (typed: string, command: TypedCommand) => Effect.Effect<RunResult>
+
+const voiceOf = Effect.fnUntraced(function*(place: RunPlace) {
+  const { publish } = yield* EventSink
+  let ended = false
+  const voice: Voice = {
+    tell: (text) =>
+      publish({ type: "message", session_id: place.session_id, turn_id: place.turn_id, role: "assistant", content: text, final: true }).pipe(
+        Effect.as({ success: true, text })
+      ),
+    note: (message) => publish({ type: "diagnostic", level: "info", message }),
+    fail: (message) =>
+      Effect.as(
+        publish(ended ? { type: "diagnostic", level: "error", message } : { type: "error", ...place, step: -1, message }),
+        { success: false, text: "" }
+      ),
+    end: Effect.suspend(() => {
+      if (ended) return Effect.void
+      ended = true
+      return publish({ type: "run_end", ...place })
+    })
+  }
+  return voice
+})
+
+const entered = (kind: Target["kind"], { session, title }: Destination): string => {
+  const named = `${session.id}${title === "" ? "" : ` (${title})`}`
+  return kind === "new" ? `New session ${named}.` : kind === "resume" ? `Resumed session ${named}.` : `Forked into session ${named}.`
+}
+
+/** Runs the commands of an agent. */
+export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<CommandRunner, never, Extensions> =>
+  Effect.gen(function*() {
+    const { say, switching } = options
+    const extensions = yield* Extensions
+
+    /** Changes the session. The command's run ends with the session that it began in. */
+    const go = (voice: Voice, target: Target, answer: (destination: Destination) => Effect.Effect<unknown>) =>
+      switching.go(target, (destination) => Effect.andThen(answer(destination), voice.end))
+
+    const goAndSay = Effect.fnUntraced(function*(voice: Voice, target: Target) {
+      const { text, ...destination } = yield* go(voice, target, (there) => voice.tell(entered(target.kind, there)))
+      const done: Outcome = { success: true, text: entered(target.kind, { ...destination, text }) }
+      return text === "" ? done : { ...done, editorText: text }
+    }, (effect, voice) => Effect.catch(effect, (error: SwitchRefused) => voice.fail(error.message)))
+
+    const reload = Effect.gen(function*() {
+      yield* switching.reload
+      return switching.unready()?.message
+    })
+
+    const builtins: { readonly [N in BuiltinName]: (args: string, voice: Voice) => Effect.Effect<Outcome> } = {
+      new: (_, voice) => goAndSay(voice, { kind: "new" }),
+      resume: (id, voice) => goAndSay(voice, { kind: "resume", id }),
+      fork: (args, voice) =>
+        /^\d+$/.test(args) ? goAndSay(voice, { kind: "fork", message: Number(args) }) : voice.fail("/fork wants the number of one of your messages: /fork 2"),
+      name: Effect.fnUntraced(function*(title, voice) {
+        const { access, session } = switching.current()
+        if (title === "") {
+          const present = titleOf(yield* session.entries)
+          return yield* voice.tell(present === "" ? "The session has no title." : present)
+        }
+        const named: Effect.Success<ReturnType<SessionAccessShape["name"]>> | undefined = yield* access.name(title).pipe(
+          Effect.catch((error) => Effect.as(voice.fail(error.reason), undefined))
+        )
+        return named === undefined ? { success: false, text: "" } : yield* voice.tell(`The session is now called: ${named}`)
+      }),
+      compact: (instruction, voice) => Effect.flatMap(switching.current().compact(instruction), ({ message }) => voice.tell(message)),
+      reload: (_, voice) =>
+        Effect.flatMap(reload, (missing) =>
+          missing === undefined
+            ? Effect.flatMap(extensions.figures, (figures) => voice.tell(`Extensions were started anew.\n${extensionList(figures)}`))
+            : voice.fail(missing)),
+      extensions: Effect.fnUntraced(function*(args, voice) {
+        const [what, name, ...more] = args.split(/\s+/).filter((word) => word !== "")
+        if (what === undefined) return yield* voice.tell(extensionList(yield* extensions.figures))
+        if (what.toLowerCase() !== "restart" || name === undefined || more.length > 0) return yield* voice.fail("Usage: /extensions [restart NAME]")
+        return (yield* extensions.restart(name)) ? yield* voice.tell(`Extension '${name}' is started afresh.`) : yield* voice.fail(`There is no extension '${name}' to restart.`)
+      }),
+      help: (_, voice) => Effect.flatMap(extensions.commands, (others) => voice.tell(helpText(others)))
+    }
+
+    const context = Effect.gen(function*() {
+      const { session } = switching.current()
+      const { model, provider } = options.selection()
+      const messages = chatMessages(yield* session.entries)
+      return { mode: options.mode, workspace: session.workspace, session_id: session.id, provider, model, messages } satisfies CommandContext
+    })
+
+    const targetOf = ({ action, id, message }: SessionAction): Target | string => {
+      if (action === "switch") return id === undefined || id === "" ? "a switch wants the id of a session" : { kind: "resume", id }
+      if (action === "fork") return message === undefined ? "a fork wants the number of a message" : { kind: "fork", message }
+      return { kind: "new" }
+    }
+
+    /** Does what a reply wants done with the session. Undefined when that was refused, which has been told then. */
+    const act = Effect.fnUntraced(function*(voice: Voice, session: SessionAction) {
+      const { action, editor_text = "" } = session
+      if (action === undefined) return { switched: false, editorText: editor_text }
+      if (action === "compact") {
+        const { message } = yield* switching.current().compact(session.instruction ?? "")
+        yield* voice.note(message)
+        return { switched: false, editorText: editor_text }
+      }
+      const target = targetOf(session)
+      if (typeof target === "string") return yield* Effect.as(voice.fail(`Extension command failed: ${target}`), undefined)
+      return yield* go(voice, target, () => Effect.void).pipe(
+        Effect.map(({ text }) => ({ switched: true, editorText: editor_text === "" ? text : editor_text })),
+        Effect.catch((error) => Effect.as(voice.fail(error.message), undefined))
+      )
+    })
+
+    const extensionCommand = Effect.fnUntraced(function*(name: string, args: string, voice: Voice) {
+      const { message = "", prompt = "", reload: wanted = false, session = {} } = yield* extensions.runCommand(name, args, yield* context)
+      if (message !== "") yield* voice.tell(message)
+      const done = yield* act(voice, session)
+      if (done === undefined) return { success: false, text: message }
+      const missing = wanted && !done.switched ? yield* reload : undefined
+      if (missing !== undefined) return yield* voice.fail(missing)
+      const outcome: Outcome = { success: true, text: message, prompt }
+      return done.editorText === "" ? outcome : { ...outcome, editorText: done.editorText }
+    }, (effect, _name, _args, voice) => Effect.catch(effect, (error) => voice.fail(`Extension command failed: ${error.message}`)))
+
+    return Effect.fnUntraced(function*(typed, { args, name }) {
+      const { publish } = yield* EventSink
+      const { session } = switching.current()
+      const turn_id = `${session.id}:turn:${(yield* session.entries).length}`
+      const place: RunPlace = { session_id: session.id, turn_id, run_id: turn_id }
+      const voice = yield* voiceOf(place)
+      yield* publish({ type: "message", session_id: session.id, turn_id, role: "user", content: typed })
+      yield* publish({ type: "run_start", ...place, prompt: typed })
+      const { prompt = "", ...result } = yield* Effect.gen(function*() {
+        const builtin = builtinNamed(name)
+        if (builtin !== undefined) return yield* builtins[builtin.name](args, voice)
+        const known = yield* extensions.commands
+        return known.some((one) => one.name.toLowerCase() === name.toLowerCase())
+          ? yield* extensionCommand(name, args, voice)
+          : yield* voice.fail(`Unknown command '/${name}'; /help lists what there is.`)
+      }).pipe(
+        Effect.onInterrupt(() => voice.fail("Interrupted")),
+        Effect.ensuring(voice.end)
+      )
+      return prompt === "" ? result : yield* say(prompt)
+    })
+  })

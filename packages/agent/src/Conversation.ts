@@ -1,0 +1,121 @@
+/** All that belongs to one open session: its runs, its queues, what was granted in it, what its extensions stored and may ask. */
+import { Effect } from "effect"
+import * as LanguageModel from "effect/ai/LanguageModel"
+import { type EntrySink, Hooks, type SessionAccessShape } from "@nimlet/extension"
+import type { ContentPart } from "@nimlet/protocol"
+import { ProviderHooks } from "@nimlet/provider"
+import type { Session } from "@nimlet/session"
+import type { Tool } from "@nimlet/tools"
+import { type Compacted, type Compaction, type CompactionOptions, makeCompaction } from "./Compaction.ts"
+import { complete } from "./Completion.ts"
+import { makeLoop, type RunResult } from "./Loop.ts"
+import { makePermissions } from "./Permissions.ts"
+import { providerEvents } from "./ProviderEvents.ts"
+import { makeQueues, type QueueModes, type Queues } from "./Queues.ts"
+import { aboutSelection, type ChosenModel } from "./Selection.ts"
+import { sessionRequests, type SessionRequestsOptions } from "./SessionRequests.ts"
+import { makeToolRunner } from "./ToolRunner.ts"
+import type { ToolSet } from "./ToolSet.ts"
+
+/** What every conversation of an agent is made of. */
+export interface ConversationOptions extends Pick<CompactionOptions, "compaction">, Pick<SessionRequestsOptions, "onIdleText"> {
+  readonly selection: () => ChosenModel
+  readonly system: string
+  readonly appended: ReadonlyArray<string>
+  /** The built-in tools. */
+  readonly builtins: ReadonlyArray<Tool>
+  /** The tools of the next step. */
+  readonly tools: Effect.Effect<ToolSet>
+  readonly queues: QueueModes
+}
+
+/** One open session at work. */
+export interface Conversation {
+  readonly session: Session
+  readonly queues: Queues
+  /** Runs the user's next words to their end. */
+  readonly run: (content: ReadonlyArray<ContentPart>) => Effect.Effect<RunResult>
+  readonly compact: (instruction: string) => Effect.Effect<Compacted>
+  /** What extensions may ask. */
+  readonly access: SessionAccessShape
+  /** Takes what an extension wants stored. */
+  readonly store: typeof EntrySink["Service"]
+  /** What an extension has stored so far, oldest first. */
+  readonly stored: (extension: string) => ReadonlyArray<unknown>
+}
+
+/** Makes compactions anew when the model's window changes. */
+const followingWindow = Effect.fnUntraced(function*(options: Omit<CompactionOptions, "contextWindow">, window: () => number | undefined) {
+  const hooks = yield* Hooks
+  let made: { readonly window: number | undefined; readonly compaction: Compaction } | undefined
+  const present = Effect.suspend(() => {
+    const contextWindow = window()
+    if (made !== undefined && made.window === contextWindow) return Effect.succeed(made.compaction)
+    return makeCompaction({ ...options, ...(contextWindow === undefined ? {} : { contextWindow }) }).pipe(
+      Effect.provideService(Hooks, hooks),
+      Effect.tap((compaction) => Effect.sync(() => (made = { window: contextWindow, compaction })))
+    )
+  })
+  const following: Compaction = {
+    beforeStep: Effect.flatMap(present, ({ beforeStep }) => beforeStep),
+    afterOverflow: Effect.flatMap(present, ({ afterOverflow }) => afterOverflow),
+    onRequest: (instruction) => Effect.flatMap(present, ({ onRequest }) => onRequest(instruction)),
+    usage: Effect.flatMap(present, ({ usage }) => usage)
+  }
+  return following
+})
+
+/** Takes up a session. Nothing is told to anybody yet. */
+export const makeConversation = Effect.fnUntraced(function*(
+  options: ConversationOptions,
+  session: Session
+): Effect.fn.Return<Conversation, never, Hooks> {
+  const { appended, builtins, selection, system, tools } = options
+  const hooks = yield* Hooks
+  const queues = yield* makeQueues(options.queues)
+  const runner = yield* makeToolRunner(yield* makePermissions)
+  const compaction = yield* followingWindow({
+    session,
+    system: [system, ...appended].join("\n\n"),
+    tools,
+    ...(options.compaction === undefined ? {} : { compaction: options.compaction })
+  }, () => selection().contextWindow)
+  const loop = yield* makeLoop({ session, selection, system, appended, queues, runner, compaction, tools })
+
+  const events = providerEvents(hooks, () => aboutSelection(session, selection()))
+  const withModel = <A, E>(effect: Effect.Effect<A, E, LanguageModel.LanguageModel>): Effect.Effect<A, E> =>
+    Effect.suspend(() =>
+      effect.pipe(
+        Effect.provideService(LanguageModel.LanguageModel, selection().languageModel),
+        Effect.provideService(ProviderHooks, events)
+      ))
+
+  const kept = new Map<string, Array<unknown>>()
+  const keep = (extension: string, data: unknown) => {
+    const all = kept.get(extension)
+    if (all === undefined) kept.set(extension, [data])
+    else all.push(data)
+  }
+  for (const entry of yield* session.entries) {
+    if (entry.type === "extension" && "data" in entry) keep(entry.extension, entry.data)
+  }
+
+  return {
+    session,
+    queues,
+    run: (content) => withModel(loop(content)),
+    compact: (instruction) => withModel(compaction.onRequest(instruction)),
+    access: sessionRequests({
+      session,
+      queues,
+      usage: compaction.usage,
+      complete: (extension, completion) => withModel(complete({ session, selection, tools: builtins, runner }, extension, completion)),
+      ...(options.onIdleText === undefined ? {} : { onIdleText: options.onIdleText })
+    }),
+    store: ({ data, extension }) => {
+      keep(extension, data)
+      return Effect.ignore(session.append({ type: "extension", extension, data }))
+    },
+    stored: (extension) => kept.get(extension) ?? []
+  }
+})
