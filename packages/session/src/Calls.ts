@@ -10,9 +10,9 @@ export const isAssistant = (entry: SessionEntry | UnknownEntry): entry is Assist
 /** Whether an entry is the result of a tool call. */
 export const isResult = (entry: SessionEntry | UnknownEntry): entry is ToolResultEntry => entry.type === "tool_result"
 
-/** The tool calls of an assistant entry that are ours to run. */
+/** The tool calls of an assistant entry that are ours to run; a cut answer has none. */
 export const callsOf = (entry: AssistantEntry): ReadonlyArray<ToolUsePart> =>
-  entry.content.flatMap((part) => part.type === "tool_use" && part.hosted !== true ? [part] : [])
+  entry.cut === true ? [] : entry.content.flatMap((part) => part.type === "tool_use" && part.hosted !== true ? [part] : [])
 
 const lastAnswer = (entries: Entries): { readonly at: number; readonly open: ReadonlyArray<ToolUsePart> } | undefined => {
   const at = entries.findLastIndex(isAssistant)
