@@ -8,9 +8,18 @@ export interface Host {
   /** The folder we were started in; its real path is the workspace. */
   readonly cwd: string
   readonly platform: string
+  /** Node's version, without a `v`. */
+  readonly node: string
   /** Absolute path of this program, for extensions that start us. */
   readonly bin: string
   readonly pid: number
   /** Whether a process of this machine lives. */
   readonly isAlive: (pid: number) => boolean
 }
+
+/** Whether text for people may have colours. */
+export const wantsColours = ({ environment }: Host): boolean => (environment["NO_COLOR"] ?? "") === "" && environment["TERM"] !== "dumb"
+
+/** The command line of the person's editor, when they have said which. */
+export const editorOf = ({ environment }: Host): string | undefined =>
+  [environment["VISUAL"], environment["EDITOR"]].find((command) => command !== undefined && command.trim() !== "")

@@ -21,6 +21,7 @@ const host: Host = {
   home: process.env["HOME"] ?? process.env["USERPROFILE"] ?? currentFolder(),
   cwd: currentFolder(),
   platform: process.platform,
+  node: process.versions.node,
   bin: process.argv[1] ?? "",
   pid: process.pid,
   isAlive: (pid) => {

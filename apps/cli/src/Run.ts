@@ -2,20 +2,23 @@
  * One run from start to end: settings, session, model, extensions, agent, the prompt, and all of it closed again. What
  * cannot start fails before a record or an answer is written.
  */
-import { Duration, Effect, FileSystem, Layer, Option, Path, Ref } from "effect"
+import { Effect, FileSystem, Layer, Option, Path, Ref } from "effect"
 import { Agent, EventSink, loadSettings, reservedToolNames, type RunResult, type Settings, type SettingsInvalid, systemPrompt } from "@nimlet/agent"
-import { Diagnostics, EntrySink, Extensions, Frontend, Hooks, rootsOf } from "@nimlet/extension"
-import { type ModelError, Models } from "@nimlet/provider"
+import { Diagnostics, discover, EntrySink, Extensions, Frontend, Hooks } from "@nimlet/extension"
+import type { ModelError } from "@nimlet/provider"
 import { type Session, type SessionLocked, type SessionNotFound, Sessions, type SessionUnreadable } from "@nimlet/session"
 import { builtins, type FileFailed, layerLocal, localTools } from "@nimlet/tools"
-import { type Invocation, UsageError } from "./Argv.ts"
+import { UsageError } from "./Argv.ts"
+import type { Invocation } from "./Flags.ts"
+import { chooseExtensions, unsearchedRoots } from "./ExtensionChoice.ts"
 import type { Host } from "./Host.ts"
-import { chooseModel, type ChosenModel, keyVariables, type NoModel } from "./Model.ts"
+import { chooseModel, keyVariables, type ModelChoice, type NoModel } from "./Model.ts"
 import type { Mode } from "./modes/Mode.ts"
+import { RequiredExtensionMissing } from "./RequiredExtension.ts"
 import type { PipedText } from "./StandardInput.ts"
 
 /** Why a run did not start. */
-export type StartupError = ModelError | NoModel | SettingsInvalid | SessionNotFound | SessionUnreadable | SessionLocked | FileFailed
+export type StartupError = ModelError | NoModel | SettingsInvalid | SessionNotFound | SessionUnreadable | SessionLocked | FileFailed | RequiredExtensionMissing
 
 const failedRun: RunResult = { success: false, text: "" }
 
@@ -33,7 +36,8 @@ const openSession = Effect.fnUntraced(function*(invocation: Invocation, workspac
   return yield* Option.match(id, { onNone: () => sessions.create({ workspace, persist }), onSome: sessions.open })
 })
 
-const sessionFolder = (settings: Settings, host: Host, path: Path.Path): string => {
+/** Where sessions are kept. */
+export const sessionFolder = (settings: Settings, host: Host, path: Path.Path): string => {
   const chosen = settings.agent?.session_dir ?? "~/.nimlet/sessions"
   return path.resolve(host.cwd, chosen.startsWith("~/") ? path.join(host.home, chosen.slice(2)) : chosen)
 }
@@ -49,42 +53,34 @@ const builtinTools = (host: Host, settings: Settings) => {
   }))
 }
 
-const hasProjectExtensions = Effect.fnUntraced(function*(host: Host, workspace: string) {
-  const fs = yield* FileSystem.FileSystem
-  const roots = rootsOf({ home: host.home, workspace, trusted: true }).filter((root) => root.project)
-  const found = yield* Effect.forEach(roots, (root) => fs.exists(root.path).pipe(Effect.orElseSucceed(() => false)))
-  return found.includes(true)
-})
-
 const startExtensions = Effect.fnUntraced(function*(
   invocation: Invocation,
   host: Host,
   mode: Mode,
   settings: Settings,
   session: Session,
-  model: ChosenModel,
+  model: ModelChoice,
   workspace: string
 ) {
   const extensions = yield* Extensions
   const path = yield* Path.Path
-  const trusted = invocation.approve
-  if (!trusted && !invocation.noExtensions && (yield* hasProjectExtensions(host, workspace))) {
-    yield* mode.notice("Project-local resources skipped (use --approve).")
-  }
+  const fs = yield* FileSystem.FileSystem
+  const about = { invocation, settings, host, workspace, path }
+  const chosen = chooseExtensions(about)
+  const untrusted = unsearchedRoots(about).filter(({ reason }) => reason === "untrusted")
+  const there = yield* Effect.forEach(untrusted, ({ root }) => Effect.orElseSucceed(fs.exists(root.path), () => false))
+  if (there.includes(true)) yield* mode.notice("Project-local resources skipped (use --approve).")
   const entries = yield* session.entries
   const report = yield* extensions.start({
-    roots: invocation.noExtensions ? [] : rootsOf({ home: host.home, workspace, trusted }),
-    paths: invocation.extensions.map((one) => path.resolve(host.cwd, one)),
+    ...chosen,
     workspace,
     sessionId: session.id,
-    trusted,
     mode: mode.name,
     logs: path.join(host.home, ".nimlet", "logs"),
     environment: host.environment,
     withheld: keyVariables(settings),
     session: {
-      provider: model.info.provider,
-      model: model.info.model,
+      ...model.named,
       bin: host.bin,
       ...Option.match(session.path, { onNone: () => ({}), onSome: (file) => ({ file }) })
     },
@@ -92,6 +88,7 @@ const startExtensions = Effect.fnUntraced(function*(
     entries: (name) => entries.flatMap((entry) => entry.type === "extension" && "data" in entry && entry.extension === name ? [entry.data] : [])
   })
   for (const message of report.warnings) yield* mode.sink.publish({ type: "diagnostic", level: "warning", message })
+  if (report.missing.length > 0) return yield* new RequiredExtensionMissing({ missing: report.missing })
 })
 
 const unknownTools = Effect.fnUntraced(function*(invocation: Invocation) {
@@ -115,14 +112,11 @@ export const run = Effect.fnUntraced(function*(
   const workspace = yield* fs.realPath(host.cwd).pipe(Effect.orElseSucceed(() => host.cwd))
   const settings = yield* loadSettings(path.join(host.home, ".nimlet", "config.json"))
   const session = yield* openSession(invocation, workspace).pipe(Effect.provide(Sessions.layer(sessionFolder(settings, host, path), host)))
-  const model = yield* chooseModel(invocation, settings, session).pipe(Effect.provide(Models.layer({
-    environment: host.environment,
-    home: host.home,
-    ...(settings.providers === undefined ? {} : { providers: settings.providers }),
-    ...(settings.agent?.request_timeout === undefined ? {} : { requestTimeout: Duration.seconds(settings.agent.request_timeout) })
-  })))
+  const chosen = chooseExtensions({ invocation, settings, host, workspace, path })
+  const mayOffer = Effect.map(discover(chosen), ({ found }) => found.length > 0)
+  const choice = yield* chooseModel({ invocation, settings, session, host }, mayOffer)
   // The provider's code loads while extensions start.
-  yield* Effect.forkScoped(model.warm)
+  yield* Effect.forkScoped(choice.warm)
 
   const result = yield* Ref.make(failedRun)
   const conversation = Effect.gen(function*() {
@@ -131,7 +125,9 @@ export const run = Effect.fnUntraced(function*(
       yield* mode.sink.publish({ type: "diagnostic", level: "warning", message: `${file}:${line}: ${reason}; this line of the session is left out` })
     }
     const tools = yield* builtinTools(host, settings)
-    yield* startExtensions(invocation, host, mode, settings, session, model, workspace)
+    yield* startExtensions(invocation, host, mode, settings, session, choice, workspace)
+    const model = yield* choice.settled
+    for (const message of model.notices) yield* mode.notice(message)
     const agent = Agent.layer({
       session,
       provider: model.info.provider,
@@ -163,7 +159,6 @@ export const run = Effect.fnUntraced(function*(
     Layer.succeed(EntrySink, ({ data, extension }) => Effect.ignore(session.append({ type: "extension", extension, data })))
   )))
 
-  for (const message of model.notices) yield* mode.notice(message)
   yield* mode.opened(session.id)
   yield* conversation.pipe(Effect.ensuring(Effect.flatMap(Ref.get(result), (last) => mode.closed(session.id, last))))
   return yield* Ref.get(result)
