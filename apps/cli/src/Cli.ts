@@ -1,13 +1,15 @@
 /** From the words of a command line to an exit code. Everything a person reads about a failure is written here. */
-import { Duration, Effect, Result, type Scope, Stdio } from "effect"
+import { Duration, Effect, type FileSystem, type Path, Result, type Scope, Stdio } from "effect"
+import type { ChildProcessSpawner } from "effect/process"
 import manifest from "../package.json" with { type: "json" }
 import { type Command, parseArgv, UsageError } from "./Argv.ts"
 import { type Invocation, usage } from "./Flags.ts"
-import { type Host, wantsColours } from "./Host.ts"
+import { editText } from "./ExternalEditor.ts"
+import { editorOf, type Host, wantsColours } from "./Host.ts"
 import { jsonMode } from "./modes/Json.ts"
 import type { Mode } from "./modes/Mode.ts"
 import { asLines, printMode } from "./modes/Print.ts"
-import { makeTextMode } from "./modes/Text.ts"
+import { makeTextMode, type TextOptions } from "./modes/Text.ts"
 import { Output } from "./Output.ts"
 import { remedyOf } from "./Remedy.ts"
 import { run, type StartupError } from "./Run.ts"
@@ -25,13 +27,28 @@ const couldNotStart = Effect.fnUntraced(function*(error: StartupError) {
   return 1
 })
 
-const modeOf = Effect.fnUntraced(function*(invocation: Invocation, host: Host): Effect.fn.Return<Mode, never, Output | Stdio.Stdio | Scope.Scope> {
+/** What the person's editor is run with. */
+type EditorNeeds = FileSystem.FileSystem | Path.Path | ChildProcessSpawner.ChildProcessSpawner
+
+const modeOf = Effect.fnUntraced(function*(invocation: Invocation, host: Host): Effect.fn.Return<Mode, never, Output | Stdio.Stdio | Scope.Scope | EditorNeeds> {
   const output = yield* Output
   const stdio = yield* Stdio.Stdio
   if (invocation.mode === "json") return jsonMode(output)
   const atTerminal = (yield* stdio.stdinIsTerminal) && (yield* stdio.stdoutIsTerminal)
   if (invocation.mode === "print" || !atTerminal) return printMode(output)
-  return yield* makeTextMode({ output, readLine: yield* readTerminal, colours: wantsColours(host) })
+  const needs = yield* Effect.context<EditorNeeds>()
+  const command = editorOf(host)
+  const { environment, platform } = host
+  const edit = (command: string): NonNullable<TextOptions["editor"]> => ({
+    command,
+    edit: ({ text, title }, lend) => Effect.provideContext(editText({ editor: command, title, text, environment, platform, lend }), needs)
+  })
+  return yield* makeTextMode({
+    output,
+    input: yield* readTerminal(host.terminal),
+    colours: wantsColours(host),
+    editor: command === undefined ? undefined : edit(command)
+  })
 })
 
 const invoke = Effect.fnUntraced(function*(invocation: Invocation, host: Host) {
