@@ -47,6 +47,8 @@ const build = async (entry: Entry, out: string): Promise<void> => {
     minify: true,
     entryFileNames: "[name].mjs",
     chunkFileNames: `${entry.name}-[name]-[hash].mjs`,
+    // What every run needs is one file, however many of the later chunks need a part of it, too.
+    codeSplitting: { groups: [{ name: "Program", test: /src[\\/]Program\.ts$/ }] },
     ...(startsProgram ? { banner: (chunk) => (chunk.isEntry ? shebang : "") } : {})
   })
   await bundle.close()

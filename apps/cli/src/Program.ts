@@ -21,7 +21,17 @@ const host: Host = {
   home: process.env["HOME"] ?? process.env["USERPROFILE"] ?? currentFolder(),
   cwd: currentFolder(),
   platform: process.platform,
+  node: process.versions.node,
   bin: process.argv[1] ?? "",
+  terminal: {
+    hideKeys: (hide) => void (process.stdin.isTTY && process.stdin.setRawMode(hide)),
+    interrupt: () => void process.kill(process.pid, "SIGINT"),
+    // Node notices a turn later that the last listener has gone, and only then lets itself be paused.
+    stopReading: () => new Promise((done) => setImmediate(() => {
+      process.stdin.pause()
+      setImmediate(done)
+    }))
+  },
   pid: process.pid,
   isAlive: (pid) => {
     try {

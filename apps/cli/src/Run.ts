@@ -2,15 +2,19 @@
  * One run from start to end: settings, session, model, extensions, agent, the prompt, and all of it closed again. What
  * cannot start fails before a record or an answer is written.
  */
-import { Duration, Effect, FileSystem, Layer, Option, Path, Ref } from "effect"
-import { Agent, EventSink, loadSettings, type RequiredExtensionMissing, reservedToolNames, type RunResult, type Selection, type Settings, type SettingsInvalid, systemPrompt } from "@nimlet/agent"
-import { Diagnostics, Extensions, Frontend, Hooks, rootsOf, type StartOptions } from "@nimlet/extension"
-import { type ModelError, Models } from "@nimlet/provider"
+import { Effect, FileSystem, Layer, Option, Path, Ref } from "effect"
+import {
+  Agent, EventSink, loadSettings, type RequiredExtensionMissing, reservedToolNames, type RunResult, type Selection, type Settings, type SettingsInvalid, systemPrompt
+} from "@nimlet/agent"
+import { Diagnostics, discover, Extensions, Frontend, Hooks, type StartOptions } from "@nimlet/extension"
+import type { ModelError } from "@nimlet/provider"
 import { type Session, type SessionLocked, type SessionNotFound, Sessions, type SessionUnreadable } from "@nimlet/session"
 import { builtins, type FileFailed, layerLocal, localTools } from "@nimlet/tools"
-import { type Invocation, UsageError } from "./Argv.ts"
+import { UsageError } from "./Argv.ts"
+import type { Invocation } from "./Flags.ts"
+import { chooseExtensions, unsearchedRoots } from "./ExtensionChoice.ts"
 import type { Host } from "./Host.ts"
-import { chooseModel, keyVariables, type NoModel } from "./Model.ts"
+import { chooseModel, type ChosenModel, keyVariables, type NoModel } from "./Model.ts"
 import type { Mode } from "./modes/Mode.ts"
 import type { PipedText } from "./StandardInput.ts"
 
@@ -33,7 +37,8 @@ const openSession = Effect.fnUntraced(function*(invocation: Invocation, workspac
   return yield* Option.match(id, { onNone: () => sessions.create({ workspace, persist }), onSome: sessions.open })
 })
 
-const sessionFolder = (settings: Settings, host: Host, path: Path.Path): string => {
+/** Where sessions are kept. */
+export const sessionFolder = (settings: Settings, host: Host, path: Path.Path): string => {
   const chosen = settings.agent?.session_dir ?? "~/.nimlet/sessions"
   return path.resolve(host.cwd, chosen.startsWith("~/") ? path.join(host.home, chosen.slice(2)) : chosen)
 }
@@ -49,39 +54,33 @@ const builtinTools = (host: Host, settings: Settings) => {
   }))
 }
 
-const hasProjectExtensions = Effect.fnUntraced(function*(host: Host, workspace: string) {
-  const fs = yield* FileSystem.FileSystem
-  const roots = rootsOf({ home: host.home, workspace, trusted: true }).filter((root) => root.project)
-  const found = yield* Effect.forEach(roots, (root) => fs.exists(root.path).pipe(Effect.orElseSucceed(() => false)))
-  return found.includes(true)
-})
-
 /** Tells once that something of the project is left out, and gives what starts the extensions of a session. */
 const extensionsOf = Effect.fnUntraced(function*(invocation: Invocation, host: Host, mode: Mode, settings: Settings, workspace: string) {
   const path = yield* Path.Path
-  const trusted = invocation.approve
-  if (!trusted && !invocation.noExtensions && (yield* hasProjectExtensions(host, workspace))) {
-    yield* mode.notice("Project-local resources skipped (use --approve).")
-  }
-  return (session: Session, by: Selection): StartOptions => ({
-    roots: invocation.noExtensions ? [] : rootsOf({ home: host.home, workspace, trusted }),
-    paths: invocation.extensions.map((one) => path.resolve(host.cwd, one)),
+  const fs = yield* FileSystem.FileSystem
+  const about = { invocation, settings, host, workspace, path }
+  const untrusted = unsearchedRoots(about).filter(({ reason }) => reason === "untrusted")
+  const there = yield* Effect.forEach(untrusted, ({ root }) => Effect.orElseSucceed(fs.exists(root.path), () => false))
+  if (there.includes(true)) yield* mode.notice("Project-local resources skipped (use --approve).")
+  return (session: Session, { model, provider }: Selection): StartOptions => ({
+    ...chooseExtensions(about),
     workspace,
     sessionId: session.id,
-    trusted,
     mode: mode.name,
     logs: path.join(host.home, ".nimlet", "logs"),
     environment: host.environment,
     withheld: keyVariables(settings),
     session: {
-      provider: by.provider,
-      model: by.model,
+      provider,
+      model,
       bin: host.bin,
       ...Option.match(session.path, { onNone: () => ({}), onSome: (file) => ({ file }) })
     },
     reservedTools: reservedToolNames
   })
 })
+
+const toModel = ({ info, layer }: ChosenModel) => ({ ...info, layer })
 
 const unknownTools = Effect.fnUntraced(function*(invocation: Invocation) {
   const wanted = invocation.tools ?? []
@@ -103,19 +102,13 @@ export const run = Effect.fnUntraced(function*(
   const path = yield* Path.Path
   const workspace = yield* fs.realPath(host.cwd).pipe(Effect.orElseSucceed(() => host.cwd))
   const settings = yield* loadSettings(path.join(host.home, ".nimlet", "config.json"))
-  const stores = yield* Layer.build(Layer.mergeAll(
-    Sessions.layer(sessionFolder(settings, host, path), host),
-    Models.layer({
-      environment: host.environment,
-      home: host.home,
-      ...(settings.providers === undefined ? {} : { providers: settings.providers }),
-      ...(settings.agent?.request_timeout === undefined ? {} : { requestTimeout: Duration.seconds(settings.agent.request_timeout) })
-    })
-  ))
-  const session = yield* openSession(invocation, workspace).pipe(Effect.provideContext(stores))
-  const model = yield* chooseModel(invocation, settings, session).pipe(Effect.provideContext(stores))
+  const sessions = yield* Layer.build(Sessions.layer(sessionFolder(settings, host, path), host))
+  const session = yield* openSession(invocation, workspace).pipe(Effect.provideContext(sessions))
+  const chosen = chooseExtensions({ invocation, settings, host, workspace, path })
+  const mayOffer = Effect.map(discover(chosen), ({ found }) => found.length > 0)
+  const choice = yield* chooseModel({ invocation, settings, session, host }, mayOffer)
   // The provider's code loads while extensions start.
-  yield* Effect.forkScoped(model.warm)
+  yield* Effect.forkScoped(choice.warm)
 
   const result = yield* Ref.make(failedRun)
   const present = yield* Ref.make(session)
@@ -127,11 +120,11 @@ export const run = Effect.fnUntraced(function*(
     const tools = yield* builtinTools(host, settings)
     const extensions = yield* extensionsOf(invocation, host, mode, settings, workspace)
     const { follow_up_mode: followUp, steering_mode: steering } = settings.agent ?? {}
-    const agent = Agent.layer({
+    const offering = yield* Effect.context<Extensions | FileSystem.FileSystem>()
+    const told = Effect.tap(choice.settled, ({ notices }) => Effect.forEach(notices, mode.notice, { discard: true }))
+    const agent = Agent.layerChoosing({
       session,
-      provider: model.info.provider,
-      model: model.info.model,
-      contextWindow: model.info.contextWindow,
+      ...choice.named,
       ...(settings.agent === undefined ? {} : { compaction: settings.agent }),
       system: systemPrompt({ workspace, platform: host.platform }),
       tools,
@@ -139,17 +132,18 @@ export const run = Effect.fnUntraced(function*(
       extensions: (at, by) => Effect.succeed(extensions(at, by)),
       onSwitch: (to, from) => Effect.andThen(Ref.set(present, to), mode.switched(from.id, to.id)),
       modelOf: (at) =>
-        chooseModel(invocation, settings, at).pipe(
-          Effect.map(({ info, layer }) => ({ ...info, layer })),
+        chooseModel({ invocation, settings, session: at, host }, Effect.succeed(true)).pipe(
+          Effect.flatMap(({ settled }) => settled),
+          Effect.map(toModel),
           Effect.catch((error) => mode.sink.publish({ type: "diagnostic", level: "warning", message: `${error.message}; the present model goes on` }).pipe(Effect.as(undefined))),
-          Effect.provideContext(stores)
+          Effect.provideContext(offering)
         ),
       queues: {
         ...(steering === undefined ? {} : { steering }),
         ...(followUp === undefined ? {} : { followUp })
       },
       ...(invocation.tools === undefined ? {} : { only: invocation.tools })
-    }).pipe(Layer.provide(Layer.merge(model.layer, Layer.succeedContext(stores))))
+    }, Effect.map(told, toModel)).pipe(Layer.provide(Layer.succeedContext(sessions)))
     yield* Effect.gen(function*() {
       const unknown = yield* unknownTools(invocation)
       if (unknown.length > 0) return yield* new UsageError({ problem: `--tools: no tool is named ${unknown.join(", ")}` })
@@ -172,7 +166,6 @@ export const run = Effect.fnUntraced(function*(
       mode.sink.publish({ type: "diagnostic", level, message, ...(extension === undefined ? {} : { extension }) }))
   )))
 
-  for (const message of model.notices) yield* mode.notice(message)
   yield* mode.opened(session.id)
   const closed = Effect.flatMap(Ref.get(present), ({ id }) => Effect.flatMap(Ref.get(result), (last) => mode.closed(id, last)))
   yield* conversation.pipe(Effect.ensuring(closed))

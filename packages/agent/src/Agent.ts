@@ -2,7 +2,7 @@
  * The agent: it takes what the user says, in words or as a slash command, and runs it in the session it has open. It knows
  * no terminal: events go to `EventSink`, questions to `Frontend`, and the model is whatever `LanguageModel` is provided.
  */
-import { Context, Effect, Layer, Scope, Semaphore, type Stream } from "effect"
+import { Context, Deferred, Effect, Layer, Scope, Semaphore, type Stream } from "effect"
 import * as LanguageModel from "effect/ai/LanguageModel"
 import { Extensions, type ExtensionTool, Hooks } from "@nimlet/extension"
 import type { ContentPart, RunPlace } from "@nimlet/protocol"
@@ -50,7 +50,7 @@ export interface AgentOptions extends Selection, Pick<CompactionOptions, "compac
   /** How we run, for commands of extensions: `tui`, `text`, `print`, `json` or `rpc`; default `text`. */
   readonly mode?: string
   readonly queues?: QueueModes
-  /** Who is to answer in a session that is gone on with; the present one where it is absent or says nothing. */
+  /** Who is to answer in a session that is gone on with, when its extensions have started; the present one where it is absent or says nothing. */
   readonly modelOf?: (session: Session) => Effect.Effect<ModelChoice | undefined>
   /**
    * Takes words of an extension that came when no run was under way, to run them. It must not wait for that run. Without
@@ -124,22 +124,42 @@ export class Agent extends Context.Service<Agent, {
   static readonly layer = (
     options: AgentOptions
   ): Layer.Layer<Agent, RequiredExtensionMissing, Extensions | Hooks | LanguageModel.LanguageModel | Sessions> =>
-    Layer.effect(Agent, makeAgent(options))
+    Layer.effect(Agent, makeAgent(options, Effect.map(LanguageModel.LanguageModel, (languageModel) => ({ selection: selectionOf(options), languageModel }))))
+
+  /**
+   * The same with a model that is chosen when the extensions have started, since one of them may offer it. Until then
+   * they read `provider` and `model` of the options. Fails as `choose` does, too.
+   */
+  static readonly layerChoosing = <E, R>(
+    options: AgentOptions,
+    choose: Effect.Effect<ModelChoice, E, R>
+  ): Layer.Layer<Agent, RequiredExtensionMissing | E, Exclude<Extensions | Hooks | Sessions | R, Scope.Scope>> =>
+    Layer.effect(Agent, makeAgent(options, Effect.flatMap(choose, opened)))
 }
 
-const makeAgent = Effect.fnUntraced(function*(
-  options: AgentOptions
-): Effect.fn.Return<Agent["Service"], RequiredExtensionMissing, Extensions | Hooks | LanguageModel.LanguageModel | Scope.Scope | Sessions> {
+const opened = (choice: ModelChoice): Effect.Effect<ChosenModel, never, Scope.Scope> =>
+  Effect.map(Layer.build(choice.layer), (services) => ({
+    selection: selectionOf(choice),
+    languageModel: Context.get(services, LanguageModel.LanguageModel)
+  }))
+
+const makeAgent = Effect.fnUntraced(function*<E, R>(
+  options: AgentOptions,
+  first: Effect.Effect<ChosenModel, E, R>
+): Effect.fn.Return<Agent["Service"], RequiredExtensionMissing | E, Extensions | Hooks | Scope.Scope | Sessions | R> {
   const scope = yield* Effect.scope
   const hooks = yield* Hooks
   const extensions = yield* Extensions
   const turn = yield* Semaphore.make(1)
   const builtins = options.tools.map((tool): OfferedTool => ({ tool }))
-  let chosen: ChosenModel = { ...selectionOf(options), languageModel: yield* LanguageModel.LanguageModel }
-  const selection = () => chosen
-  const choose = Effect.fnUntraced(function*(choice: ModelChoice) {
-    const services = yield* Layer.buildWithScope(choice.layer, scope)
-    chosen = { ...selectionOf(choice), languageModel: Context.get(services, LanguageModel.LanguageModel) }
+  const settled = yield* Deferred.make<void>()
+  let chosen: ChosenModel | undefined
+  const selection = () => chosen?.selection ?? selectionOf(options)
+  const present = Effect.suspend(() => chosen === undefined ? Effect.die("no model was chosen") : Effect.succeed(chosen.languageModel))
+  const choose = (choice: ModelChoice) => Effect.map(Scope.provide(opened(choice), scope), (model) => void (chosen = model))
+  const settle = Effect.flatMap(first, (model) => {
+    chosen = model
+    return Deferred.succeed(settled, undefined)
   })
 
   // Frozen anew only when an extension came, went or registered anew: providers remember what they said of a tool.
@@ -153,14 +173,14 @@ const makeAgent = Effect.fnUntraced(function*(
     return current
   })
 
-  const { compaction, extensions: start, modelOf, onIdleInput } = options
-  const onSwitch: NonNullable<SwitchingOptions["onSwitch"]> = Effect.fnUntraced(function*(to, from, kind) {
-    const choice = kind === "resume" && modelOf !== undefined ? yield* modelOf(to) : undefined
-    if (choice !== undefined && (choice.provider !== chosen.provider || choice.model !== chosen.model)) yield* choose(choice)
-    yield* options.onSwitch?.(to, from, kind) ?? Effect.void
+  const { compaction, extensions: start, modelOf, onIdleInput, onSwitch } = options
+  const onResumed = Effect.fnUntraced(function*(session: Session) {
+    const choice = modelOf === undefined ? undefined : yield* modelOf(session)
+    if (choice !== undefined && (choice.provider !== selection().provider || choice.model !== selection().model)) yield* choose(choice)
   })
   const switching = yield* makeSwitching({
     selection,
+    languageModel: Effect.andThen(Deferred.await(settled), present),
     system: options.system,
     appended: options.appended ?? [],
     builtins: options.tools,
@@ -168,9 +188,10 @@ const makeAgent = Effect.fnUntraced(function*(
     queues: options.queues ?? {},
     ...(compaction === undefined ? {} : { compaction }),
     ...(start === undefined ? {} : { extensions: start }),
-    onSwitch,
+    ...(onSwitch === undefined ? {} : { onSwitch }),
+    onResumed,
     ...(onIdleInput === undefined ? {} : { onIdleText: (text, extension) => onIdleInput({ typed: text, literal: true }, extension) })
-  }, options.session)
+  }, options.session, Effect.asVoid(settle))
   const conversation = Effect.sync(switching.current)
 
   /** What a run that did not go well has left, where nobody can take it back. */
@@ -232,7 +253,7 @@ const makeAgent = Effect.fnUntraced(function*(
       const missing = switching.unready()
       return missing === undefined ? Effect.void : Effect.fail(missing)
     })),
-    selection: Effect.sync(() => selectionOf(chosen)),
+    selection: Effect.sync(selection),
     select: Effect.fnUntraced(function*(choice: ModelChoice) {
       const { session } = switching.current()
       yield* session.append({ type: "selection", provider: choice.provider, model: choice.model })

@@ -12,14 +12,16 @@ import { makeLoop, type RunResult } from "./Loop.ts"
 import { makePermissions } from "./Permissions.ts"
 import { providerEvents } from "./ProviderEvents.ts"
 import { makeQueues, type QueueModes, type Queues } from "./Queues.ts"
-import { aboutSelection, type ChosenModel } from "./Selection.ts"
+import { aboutSelection, type Selection } from "./Selection.ts"
 import { sessionRequests, type SessionRequestsOptions } from "./SessionRequests.ts"
 import { makeToolRunner } from "./ToolRunner.ts"
 import type { ToolSet } from "./ToolSet.ts"
 
 /** What every conversation of an agent is made of. */
 export interface ConversationOptions extends Pick<CompactionOptions, "compaction">, Pick<SessionRequestsOptions, "onIdleText"> {
-  readonly selection: () => ChosenModel
+  readonly selection: () => Selection
+  /** The model of the next request; waits until it is known. */
+  readonly languageModel: Effect.Effect<LanguageModel.LanguageModel>
   readonly system: string
   readonly appended: ReadonlyArray<string>
   /** The built-in tools. */
@@ -84,9 +86,9 @@ export const makeConversation = Effect.fnUntraced(function*(
 
   const events = providerEvents(hooks, () => aboutSelection(session, selection()))
   const withModel = <A, E>(effect: Effect.Effect<A, E, LanguageModel.LanguageModel>): Effect.Effect<A, E> =>
-    Effect.suspend(() =>
+    Effect.flatMap(options.languageModel, (languageModel) =>
       effect.pipe(
-        Effect.provideService(LanguageModel.LanguageModel, selection().languageModel),
+        Effect.provideService(LanguageModel.LanguageModel, languageModel),
         Effect.provideService(ProviderHooks, events)
       ))
 

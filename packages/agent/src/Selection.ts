@@ -14,7 +14,8 @@ export interface Selection {
 }
 
 /** Who answers, and the way to ask them. */
-export interface ChosenModel extends Selection {
+export interface ChosenModel {
+  readonly selection: Selection
   readonly languageModel: LanguageModel.LanguageModel
 }
 

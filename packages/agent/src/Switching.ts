@@ -30,7 +30,9 @@ export interface SwitchingOptions extends ConversationOptions {
   /** The extensions of a session; absent where somebody else starts them. */
   readonly extensions?: (session: Session, selection: Selection) => Effect.Effect<StartOptions>
   /** Told when another session takes the place of the one before, before any of its extensions is started. */
-  readonly onSwitch?: (to: Session, from: Session, kind: Target["kind"]) => Effect.Effect<void>
+  readonly onSwitch?: (to: Session, from: Session) => Effect.Effect<void>
+  /** Run when the extensions of a session that is gone on with have started, before they are told of it. */
+  readonly onResumed: (session: Session) => Effect.Effect<void>
 }
 
 /** The session an agent works in. */
@@ -53,13 +55,15 @@ const shutdownShare = "1500 millis"
 const refused = (why: string) => new SwitchRefused({ blocked: false, why })
 
 /**
- * Enters the first session. Fails with `RequiredExtensionMissing`, before anything was told to extensions. When the scope
- * closes, they are told of the quit and stopped.
+ * Enters the first session; `settle` is run when its extensions have started. Fails as that does and with
+ * `RequiredExtensionMissing`, before anything was told to extensions. When the scope closes, they are told of the quit and
+ * stopped.
  */
-export const makeSwitching = Effect.fnUntraced(function*(
+export const makeSwitching = Effect.fnUntraced(function*<E, R>(
   options: SwitchingOptions,
-  first: Session
-): Effect.fn.Return<Switching, RequiredExtensionMissing, Extensions | Hooks | Sessions | Scope.Scope> {
+  first: Session,
+  settle: Effect.Effect<void, E, R>
+): Effect.fn.Return<Switching, RequiredExtensionMissing | E, Extensions | Hooks | Sessions | Scope.Scope | R> {
   const scope = yield* Effect.scope
   const hooks = yield* Hooks
   const extensions = yield* Extensions
@@ -102,8 +106,10 @@ export const makeSwitching = Effect.fnUntraced(function*(
   })
 
   /** Starts behind the back of whoever waits for it: giving up the wait leaves no session half entered. */
-  const begin = (hookOptions?: HookOptions) =>
-    Effect.andThen(start, told(hookOptions)).pipe(
+  const begin = (before: Effect.Effect<void>, hookOptions?: HookOptions) =>
+    start.pipe(
+      Effect.andThen(before),
+      Effect.andThen(told(hookOptions)),
       Effect.asVoid,
       Effect.forkIn(scope),
       Effect.tap((fiber) => Effect.sync(() => (starting = fiber)))
@@ -152,8 +158,8 @@ export const makeSwitching = Effect.fnUntraced(function*(
         const from = current.session
         current = next
         yield* Effect.andThen(Effect.ignore(from.sync), from.close)
-        yield* options.onSwitch?.(session, from, target.kind) ?? Effect.void
-        yield* begin()
+        yield* options.onSwitch?.(session, from) ?? Effect.void
+        yield* begin(target.kind === "resume" ? options.onResumed(session) : Effect.void)
         yield* restore(ready)
         return destination
       })
@@ -161,11 +167,12 @@ export const makeSwitching = Effect.fnUntraced(function*(
 
   const reloading = { reloading: true }
   const reload = Effect.uninterruptibleMask((restore) =>
-    leave("reload", undefined, reloading).pipe(Effect.andThen(begin(reloading)), Effect.andThen(restore(ready)))
+    leave("reload", undefined, reloading).pipe(Effect.andThen(begin(Effect.void, reloading)), Effect.andThen(restore(ready)))
   )
 
   yield* start
   if (unready !== undefined) return yield* Effect.andThen(stop, Effect.fail(unready))
+  yield* Effect.tapError(settle, () => stop)
   yield* Effect.addFinalizer(() => leave("quit"))
   yield* told()
 

@@ -1,0 +1,194 @@
+/**
+ * What may stand on the command line, as one table: parsing, usage text, help of subcommands and shell completions read
+ * it. Pure.
+ */
+
+/** What the flags and words of a command line ask for. */
+export interface Invocation {
+  readonly mode: "text" | "print" | "json"
+  readonly prompt: string
+  readonly provider?: string
+  readonly model?: string
+  readonly apiKey?: string
+  /** The JSON script that the `scripted` provider plays. */
+  readonly script?: string
+  /** Names of the only tools to offer; empty for none, absent for all. */
+  readonly tools?: ReadonlyArray<string>
+  readonly persist: boolean
+  /** The session to go on with: the latest of the workspace, or one by its id. */
+  readonly session: { readonly kind: "new" } | { readonly kind: "latest" } | { readonly kind: "id"; readonly id: string }
+  /** Project files that can act are loaded in this run. */
+  readonly approve: boolean
+  /** Extensions by path, started last. */
+  readonly extensions: ReadonlyArray<string>
+  readonly noExtensions: boolean
+  /** Extensions by name without which nothing runs, beside those of the settings. */
+  readonly required: ReadonlyArray<string>
+  /** Seconds to wait for the first byte of piped input when there is a prompt. */
+  readonly stdinWait: number
+  /** A subcommand answers with one JSON object. */
+  readonly json: boolean
+  /** `doctor` starts the extensions too. */
+  readonly start: boolean
+}
+
+/** An invocation while its flags are read. */
+export type Draft = { -readonly [K in keyof Invocation]: Invocation[K] }
+
+/**
+ * One flag, and how it changes the invocation. The first of `names` is the one it is known by. One with a `value` takes
+ * the next word or what follows `=`; a text that `set` gives back is what is wrong with that.
+ */
+export interface Flag {
+  readonly names: readonly [string, ...ReadonlyArray<string>]
+  readonly value?: string
+  readonly about: string
+  readonly set: (draft: Draft, value: string) => string | void
+}
+
+const toolNames = (list: string): ReadonlyArray<string> | undefined => {
+  const names = list.split(",").map((name) => name.trim())
+  if (names.includes("")) return undefined
+  return names.length === 1 && names[0]?.toLowerCase() === "none" ? [] : [...new Map(names.map((name) => [name.toLowerCase(), name])).values()]
+}
+
+const provider: Flag = {
+  names: ["--provider"],
+  value: "NAME",
+  about: "anthropic, openai, openrouter, ollama, lmstudio, llamacpp, vllm, offline, scripted, one from ~/.nimlet/config.json, or one that an extension offers",
+  set: (draft, value) => void (draft.provider = value)
+}
+const model: Flag = { names: ["--model"], value: "ID", about: "a model of that provider", set: (draft, value) => void (draft.model = value) }
+const apiKey: Flag = { names: ["--api-key"], value: "KEY", about: "its key, for this run only", set: (draft, value) => void (draft.apiKey = value) }
+const approve: Flag = { names: ["--approve"], about: "load this project's own extensions in this run", set: (draft) => void (draft.approve = true) }
+const extension: Flag = {
+  names: ["-e", "--extension"],
+  value: "PATH",
+  about: "start the extension in that folder too",
+  set: (draft, value) => void (draft.extensions = [...draft.extensions, value])
+}
+const noExtensions: Flag = {
+  names: ["--no-extensions"],
+  about: "start no extension but those of -e",
+  set: (draft) => void (draft.noExtensions = true)
+}
+const requireExtension: Flag = {
+  names: ["--require-extension"],
+  value: "NAME",
+  about: "do nothing unless that extension runs",
+  set: (draft, value) => void (draft.required = draft.required.includes(value) ? draft.required : [...draft.required, value])
+}
+const json: Flag = { names: ["--json"], about: "one JSON object on stdout", set: (draft) => void (draft.json = true) }
+const start: Flag = { names: ["--start"], about: "start the extensions too, and stop them again", set: (draft) => void (draft.start = true) }
+
+/** The flags of a run, in the order in which they are told. */
+export const runFlags: ReadonlyArray<Flag> = [
+  {
+    names: ["-p", "--print"],
+    about: "only the final answer on stdout",
+    set: (draft) => void (draft.mode = draft.mode === "json" ? "json" : "print")
+  },
+  {
+    names: ["--mode"],
+    value: "json",
+    about: "machine-readable records on stdout",
+    set: (draft, value) => {
+      if (value.toLowerCase() !== "json") return `--mode takes json, not '${value}'`
+      draft.mode = "json"
+    }
+  },
+  provider,
+  model,
+  apiKey,
+  {
+    names: ["--script"],
+    value: "FILE",
+    about: "the JSON script that --provider scripted plays",
+    set: (draft, value) => void (draft.script = value)
+  },
+  {
+    names: ["--tools"],
+    value: "LIST",
+    about: "offer only these tools (a,b,c), or none",
+    set: (draft, value) => {
+      const names = toolNames(value)
+      if (names === undefined) return "--tools has an empty name; write names with commas between, or none"
+      draft.tools = names
+    }
+  },
+  { names: ["--no-session"], about: "keep nothing on disk", set: (draft) => void (draft.persist = false) },
+  {
+    names: ["--resume"],
+    about: "go on with the latest session of this folder",
+    set: (draft) => void (draft.session = draft.session.kind === "id" ? draft.session : { kind: "latest" })
+  },
+  { names: ["--session"], value: "ID", about: "go on with that session", set: (draft, id) => void (draft.session = { kind: "id", id }) },
+  approve,
+  extension,
+  noExtensions,
+  requireExtension,
+  {
+    names: ["--stdin-wait"],
+    value: "SECONDS",
+    about: "how long to wait for piped input beside a prompt (3)",
+    set: (draft, value) => {
+      const seconds = Number(value)
+      if (!Number.isFinite(seconds) || seconds < 0) return `--stdin-wait takes a number of seconds, not '${value}'`
+      draft.stdinWait = seconds
+    }
+  }
+]
+
+/** Something other than a run: its words, and the only flags it takes, before or behind them. */
+export interface Subcommand {
+  readonly name: "extension list" | "doctor"
+  readonly about: string
+  readonly flags: ReadonlyArray<Flag>
+}
+
+/** The subcommands. */
+export const subcommands: ReadonlyArray<Subcommand> = [
+  {
+    name: "extension list",
+    about: "starts the extensions that a run would start, says of each what it offers and of the others why not",
+    flags: [json, approve, extension, noExtensions, requireExtension]
+  },
+  {
+    name: "doctor",
+    about: "says how nimlet is set up here, and what to do about what is wrong",
+    flags: [json, start, provider, model, apiKey, approve, extension, noExtensions, requireExtension]
+  }
+]
+
+const column = 25
+const row = ({ about, names, value }: Flag): string => {
+  const head = `  ${names.join(", ")}${value === undefined ? "" : ` ${value}`}`
+  const lines = about.split(" ").reduce<ReadonlyArray<string>>((done, word) => {
+    const last = done.at(-1)
+    return last === undefined || last.length + word.length >= 100 ? [...done, word] : [...done.slice(0, -1), `${last} ${word}`]
+  }, [])
+  const [first = "", ...rest] = lines
+  const gap = head.length < column ? head.padEnd(column) : `${head}\n${" ".repeat(column)}`
+  return [`${gap}${first}`, ...rest.map((line) => `${" ".repeat(column)}${line}`)].join("\n")
+}
+
+/** The usage text of `--help`. */
+export const usage = `nimlet [FLAGS] [PROMPT...]
+nimlet SUBCOMMAND [FLAGS]
+
+  nimlet "fix the failing test"           one prompt in this folder
+  git diff | nimlet -p "review this"      the answer alone on stdout
+  nimlet --mode json "..."                one JSON record a line
+  nimlet extension list                   what every extension offers, and why others do not start
+  nimlet doctor                           how nimlet is set up here, and what is wrong
+
+Flags stand before the prompt; everything from its first word on is the prompt. A subcommand has nothing behind it but its
+own flags: \`nimlet doctor\` is one, \`nimlet doctor my code\` and \`nimlet -- doctor\` are prompts.
+
+${runFlags.map(row).join("\n")}
+  --completions SHELL    a script that completes these words in bash, zsh, fish or powershell
+  --help, --version      (\`nimlet SUBCOMMAND --help\` has its flags)
+
+Exit codes: 0 done, 1 the turn failed or could not start, 2 wrong usage.
+Keys: ANTHROPIC_API_KEY, OPENAI_API_KEY, OPENROUTER_API_KEY, or ~/.nimlet/auth.json.
+`
