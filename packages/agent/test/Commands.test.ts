@@ -21,17 +21,23 @@ describe("what was typed", () => {
 })
 
 describe("a built-in command", () => {
-  it.effect("runs without the model, under its own run, in the session that it then leaves", () =>
-    withAgent(rig(), ({ agent, asked, events, prompt, session }) =>
+  it.effect("runs without the model, under its own run, which is over before the session is left", () => {
+    let seen: ReadonlyArray<string> = []
+    const tell: { events: ReadonlyArray<{ readonly type: string }> } = { events: [] }
+    const onSwitch = () => Effect.sync(() => (seen = tell.events.map(({ type }) => type)))
+    return withAgent(rig({ agent: { extensions, onSwitch } }), ({ agent, asked, events, prompt, session }) =>
       Effect.gen(function*() {
+        tell.events = events
         const result = yield* prompt("/new")
+        assert.strictEqual(seen.at(-1), "run_end")
         const next = yield* agent.session
         assert.isTrue(result.success)
         assert.include(result.text, next.id)
         assert.strictEqual(asked.length, 0)
         assert.deepStrictEqual(shape(events), ["message", "run_start", "message", "run_end"])
         assert.isTrue(events.every((event) => !("session_id" in event) || event.session_id === session.id))
-      })))
+      }))
+  })
 
   it.effect("resumes the latest or a named session, forks before a message, and says what was wrong", () =>
     withAgent(rig(), ({ agent, events, prompt, session }) =>

@@ -97,6 +97,7 @@ describe("what is said during a run", () => {
         yield* agent.followUp("and this")
         yield* Fiber.interrupt(running)
         assert.deepInclude(events.at(-1), { type: "diagnostic", level: "warning" })
+        assert.strictEqual(yield* agent.followUp("and that"), "idle")
         assert.deepStrictEqual((yield* agent.queued).followUp, [])
       })))
 })

@@ -11,7 +11,7 @@ import {
 import type { AgentEvent, CommandContext, HookName, HookPayload, SessionEntry } from "@nimlet/protocol"
 import { type Session, Sessions } from "@nimlet/session"
 import { type Tool, textResult } from "@nimlet/tools"
-import { Agent, type AgentOptions, type CompactionSettings, EventSink, type RequiredExtensionMissing, type UserInput } from "../src/index.ts"
+import { Agent, type AgentOptions, type CompactionSettings, EventSink, type ModelChoice, type RequiredExtensionMissing, type UserInput } from "../src/index.ts"
 
 type Part = Response.StreamPartEncoded
 /** What the model does when it is asked: it answers, fails, or hangs after what it said. */
@@ -82,6 +82,8 @@ export interface RigOptions {
   readonly persist?: boolean
   /** More of the agent's options. With `extensions`, each start and stop is in `log`. */
   readonly agent?: Partial<AgentOptions>
+  /** Chooses the model when extensions have started, in place of the one that plays `replies`. */
+  readonly choose?: Effect.Effect<ModelChoice>
   /** What a start reports; default: nothing. Run for each start with its options. */
   readonly start?: (options: StartOptions) => Effect.Effect<Partial<StartReport>>
   readonly answers?: Answers
@@ -185,7 +187,7 @@ const rigIn = <A, E>(options: RigOptions, body: (rig: Rig) => Effect.Effect<A, E
       },
       subscribers: () => []
     })
-    const layer = Agent.layer({
+    const agentOptions: AgentOptions = {
       session,
       provider: "test",
       model: "model-1",
@@ -195,7 +197,8 @@ const rigIn = <A, E>(options: RigOptions, body: (rig: Rig) => Effect.Effect<A, E
       ...(options.compaction === undefined ? {} : { compaction: options.compaction }),
       ...(options.only === undefined ? {} : { only: options.only }),
       ...options.agent
-    }).pipe(
+    }
+    const layer = (options.choose === undefined ? Agent.layer(agentOptions) : Agent.layerChoosing(agentOptions, options.choose)).pipe(
       Layer.provide(Layer.succeed(Hooks, hooks)),
       Layer.provide(Layer.succeed(Extensions, extensions)),
       Layer.provide(Layer.effect(LanguageModel.LanguageModel, playing(options.replies, asked)))

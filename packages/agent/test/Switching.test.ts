@@ -192,6 +192,34 @@ describe("a required extension that does not run", () => {
     }))
 })
 
+describe("a model that is chosen late", () => {
+  const layer = Layer.effect(LanguageModel.LanguageModel, LanguageModel.make({ generateText: () => Effect.die("no"), streamText: () => Stream.die("not asked") }))
+
+  it.effect("is chosen when extensions have started, and they are told who it is", () => {
+    const order: Array<string> = []
+    return withAgent(rig({
+      start: () => Effect.sync(() => (order.push("start"), {})),
+      choose: Effect.sync(() => (order.push("choose"), { provider: "offered", model: "m-3", layer }))
+    }), ({ agent, fired }) =>
+      Effect.gen(function*() {
+        assert.deepStrictEqual(order, ["start", "choose"])
+        assert.deepInclude(fired[0]?.payload, { provider: "offered", model: "m-3" })
+        assert.deepStrictEqual(yield* agent.selection, { provider: "offered", model: "m-3" })
+      }))
+  })
+
+  it.effect("and cannot be, ends the start; no extension was told of a session", () =>
+    Effect.gen(function*() {
+      const log: Array<string> = []
+      const options = rig({
+        choose: Effect.die(new Error("no such provider")),
+        answers: { session_start: () => Effect.sync(() => (log.push("told"), {})) }
+      })
+      assert.isTrue(Exit.hasDies(yield* Effect.exit(withAgent(options, () => Effect.void))))
+      assert.deepStrictEqual(log, [])
+    }))
+})
+
 describe("leaving", () => {
   const never: Answers = { session_shutdown: () => Effect.never, session_end: () => Effect.never }
 
@@ -280,9 +308,11 @@ describe("another model", () => {
       generateText: () => Effect.die("no"),
       streamText: () => Stream.fromIterable([...words, { type: "finish", reason: "stop", usage: { inputTokens: { uncached: 1, total: 1, cacheRead: undefined, cacheWrite: undefined }, outputTokens: { total: 1, text: undefined, reasoning: undefined } }, response: undefined } as const])
     }))
-    return withAgent(rig(), ({ agent, entries, fired, prompt, session }) =>
+    return withAgent(rig(), ({ access, agent, entries, fired, prompt, session }) =>
       Effect.gen(function*() {
-        yield* agent.select({ provider: "other", model: "m-2", thinking: "high", layer: other })
+        assert.strictEqual((yield* access().usage).limit, 128_000)
+        yield* agent.select({ provider: "other", model: "m-2", thinking: "high", contextWindow: 5_000, layer: other })
+        assert.strictEqual((yield* access().usage).limit, 5_000)
         assert.strictEqual((yield* prompt("hi")).text, "from the other")
         assert.deepStrictEqual(payloadsOf(fired, "session_settings_changed"), [
           ["session_settings_changed", { session_id: session.id, workspace: "/w", provider: "other", model: "m-2", thinking: "high" }]
@@ -290,7 +320,7 @@ describe("another model", () => {
         const [selection, , answer] = yield* entries
         assert.deepInclude(selection, { type: "selection", provider: "other", model: "m-2" })
         assert.deepInclude(answer, { provider: "other", requested_model: "m-2" })
-        assert.deepStrictEqual(yield* agent.selection, { provider: "other", model: "m-2", thinking: "high" })
+        assert.deepStrictEqual(yield* agent.selection, { provider: "other", model: "m-2", thinking: "high", contextWindow: 5_000 })
       }))
   })
 })
