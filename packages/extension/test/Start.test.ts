@@ -328,6 +328,20 @@ describe("after a crash", () => {
     }).pipe(Effect.provide(memory({ a: a.script })))
   })
 
+  it.effect("what there was to say of its registration is not said again", () => {
+    const a = peer({ tools: [tool("die"), tool("bash")] }, (message) => message.type === "tool" ? Effect.fail("boom") : Effect.void)
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: {} } })
+      assert.deepStrictEqual((yield* host.start).warnings, ["extension tool 'bash' collides with a built-in tool"])
+      yield* Effect.flip(host.extensions.callTool("die", {}))
+      yield* settle
+      yield* TestClock.adjust("300 millis")
+      yield* settle
+      assert.strictEqual(a.types().filter((type) => type === "initialize").length, 2)
+      assert.deepStrictEqual(host.diagnostics.map(({ message }) => message), ["extension 'a' exited with code 1 unexpectedly"])
+    }).pipe(Effect.provide(memory({ a: a.script })))
+  })
+
   it.effect("a family that wants it is told of the session again, alone and before anything that waits", () => {
     const a = dies(["session_start", "turn_start"])
     const b = peer({ events: ["session_start"] }, answering({}))
