@@ -433,6 +433,45 @@ describe("a completion whose provider event reaches the one that waits for it", 
   })
 })
 
+describe("two whose completions reach each other", () => {
+  const provider = { session_id: "s", workspace: "/w", provider: "p", model: "m", thinking: "", payload: {} }
+
+  it.effect("wait for no longer than the budget of the one that answers nothing while it waits", () => {
+    const complete = host_("h", "model.complete", { prompt: "p" })
+    // `a` hears of nothing but its answer; `b` wants a completion of its own for each event.
+    const a = peer({ tools: [tool("t")], events: ["before_provider_request"] }, (message, self) =>
+      message.type === "tool"
+        ? self.send(complete)
+        : message.type === "host_response"
+        ? self.send({ type: "response", id: "1", content: "done" })
+        : Effect.void)
+    let event: unknown
+    const b = peer({ events: ["before_provider_request"] }, (message, self) => {
+      if (message.type === "event" && event === undefined) {
+        event = message.id
+        return self.send(complete)
+      }
+      return message.type === "host_response" ? self.send({ type: "response", id: event }) : answering({})(message, self)
+    })
+    return Effect.gen(function*() {
+      const limit = { response_timeout_seconds: 3 }
+      const host = yield* startAll({ manifests: { a: limit, b: limit } })
+      const session = sessionOf({
+        complete: () => Effect.as(host.hooks.run("before_provider_request", provider), { text: "", model: "m", finishReason: "stop" })
+      })
+      yield* session.with(host.start)
+      const call = yield* Effect.forkChild(host.extensions.callTool("t", {}))
+      yield* settle
+      // Once for its own event, once for that of the completion `b` wants.
+      yield* TestClock.adjust("3 seconds")
+      yield* settle
+      yield* TestClock.adjust("3 seconds")
+      yield* settle
+      assert.deepStrictEqual((yield* Fiber.join(call)).content, [{ type: "text", text: "done" }])
+    }).pipe(Effect.provide(memory({ a: a.script, b: b.script })))
+  })
+})
+
 describe("what was asked is withdrawn", () => {
   it.effect("when the request it was asked in is interrupted, and both are told", () => {
     const a = asker()
