@@ -280,6 +280,37 @@ describe("host_request", () => {
     }).pipe(Effect.provide(memory({ a: a.script, b: b.script })))
   })
 
+  it.effect("a modal can be closed and opened anew while the completion it wanted is pending", () => {
+    const modal = (key: string) => ({ key, position: "modal", title: "Aside", content: [], actions: [{ id: "submit", label: "Ask" }] })
+    const a = peer({ commands: [{ name: "btw", while_busy: true }] }, (message, self) => {
+      if (message.type === "command") return answering({ widget: modal(`m${message.id}`) })(message, self)
+      if (message.type !== "ui_action") return Effect.void
+      return message.action === "submit"
+        ? self.send(host_("h", "model.complete", { prompt: message.text }))
+        : self.send({ type: "update", widget: { key: message.widget, content: [] } })
+    })
+    const done = Deferred.makeUnsafe<void>()
+    const session = sessionOf({ complete: (_, { prompt }) => Effect.as(Deferred.await(done), { text: prompt, model: "m", finishReason: "stop" }) })
+    const front = person()
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: {} } })
+      yield* front.with(session.with(host.start))
+      yield* host.extensions.runCommand("btw", "")
+      assert.isTrue(yield* host.extensions.act("a:m1", "submit", "why?"))
+      yield* settle
+      assert.isTrue(yield* host.extensions.act("a:m1", "close"))
+      yield* settle
+      yield* host.extensions.runCommand("btw", "")
+      assert.deepStrictEqual(front.shown.map(([, key, widget]) => [key, widget !== undefined]), [["a:m1", true], ["a:m1", false], ["a:m2", true]])
+      assert.deepStrictEqual(answersOf(a), [])
+      yield* Deferred.succeed(done, undefined)
+      yield* settle
+      assert.deepStrictEqual(answersOf(a), [
+        { type: "host_response", id: "h", result: { text: "why?", model: "m", finish_reason: "stop" } }
+      ])
+    }).pipe(Effect.provide(memory({ a: a.script })))
+  })
+
   it.effect("more than 16 open ones are errors at once", () => {
     const a = asker()
     const session = sessionOf({ info: Effect.never })

@@ -44,6 +44,16 @@ describe("the handshake", () => {
     })))
   })
 
+  it.effect("initialize hands back the newest megabyte of what was stored, in bytes", () => {
+    const a = peer({})
+    const entries = ["old", "é".repeat(400_000), "é".repeat(200_000), undefined, null, "new"]
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: {} }, start: { entries: () => entries } })
+      yield* host.start
+      assert.deepStrictEqual((yield* a.next).entries, [entries[2], null, null, "new"])
+    }).pipe(Effect.provide(memory({ a: a.script })))
+  })
+
   // E-054
   it.effect("responses, updates and questions count at any time after it; before it they end the start", () => {
     const a = peer({ tools: [tool("t")] }, (message, self) =>
