@@ -29,6 +29,7 @@ export type ExtensionMail =
     readonly reply: Reply<JsonObject, CallFailed>
     readonly countdown: Countdown | undefined
     readonly onUpdate: ((text: string) => Effect.Effect<void>) | undefined
+    readonly onBehalfOf: ReadonlySet<string>
   }
   /** The asker gave up. */
   | { readonly _tag: "Cancel"; readonly reply: Reply<JsonObject, CallFailed> }
@@ -109,7 +110,7 @@ export const extensionLife = (options: LifeOptions) => (self: Self<ExtensionMail
     const conversation = new Conversation()
     let registered = false
     const send = (message: HostMessage) => transport.send(JSON.stringify(message))
-    const inquiries = new Inquiries({ key, stopwatch, send, openRequests: () => conversation.openIds })
+    const inquiries = new Inquiries({ key, stopwatch, send, conversation })
 
     yield* Effect.forkScoped(pump(transport, self))
     // Added after the pump and before any question: questions end first, and the peer is heard while it says goodbye.

@@ -100,7 +100,7 @@ export const startMember = Effect.fnUntraced(function*(options: MemberOptions) {
       yield* options.onRegistered(registered)
       yield* Deferred.succeed(settled, undefined)
       // It is in the mailbox before any other request: those wait until the actor is ready.
-      if (first !== undefined) yield* Effect.forkScoped(greet(first), { startImmediately: true })
+      if (first !== undefined) yield* Effect.forkScoped(tellOfSession(first), { startImmediately: true })
     }),
     warnOnce: (about, message) => {
       if (said.has(about)) return Effect.void
@@ -143,10 +143,10 @@ export const startMember = Effect.fnUntraced(function*(options: MemberOptions) {
   }
 
   const ask = (unsent: Unsent, { fallbackSeconds, onUpdate }: RequestOptions) =>
-    Effect.flatMap(OnBehalfOf, (others) => {
-      const countdown = countdownOf(fallbackSeconds, others.has(key))
+    Effect.flatMap(OnBehalfOf, (onBehalfOf) => {
+      const countdown = countdownOf(fallbackSeconds, onBehalfOf.has(key))
       return ref.ask<JsonObject, CallFailed>(
-        (reply): ExtensionMail => ({ _tag: "Request", request: unsent, reply, countdown, onUpdate }),
+        (reply): ExtensionMail => ({ _tag: "Request", request: unsent, reply, countdown, onUpdate, onBehalfOf }),
         {
           ...(countdown === undefined ? {} : { budget: countdown }),
           cancel: (reply): ExtensionMail => ({ _tag: "Cancel", reply })
@@ -160,7 +160,7 @@ export const startMember = Effect.fnUntraced(function*(options: MemberOptions) {
 
   const request: Member["request"] = (unsent, options = {}) => Effect.andThen(awaitReady, ask(unsent, options))
 
-  const greet = (first: Unsent) =>
+  const tellOfSession = (first: Unsent) =>
     Effect.catch(ask(first, { fallbackSeconds: entangledSeconds }), (error) =>
       error.reason === "crashed" ? Effect.void : options.warn(toldOf(error)))
 

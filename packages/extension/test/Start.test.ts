@@ -44,6 +44,16 @@ describe("the handshake", () => {
     })))
   })
 
+  it.effect("initialize hands back the newest megabyte of what was stored, in bytes", () => {
+    const a = peer({})
+    const entries = ["old", "é".repeat(400_000), "é".repeat(200_000), undefined, null, "new"]
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: {} }, start: { entries: () => entries } })
+      yield* host.start
+      assert.deepStrictEqual((yield* a.next).entries, [entries[2], null, null, "new"])
+    }).pipe(Effect.provide(memory({ a: a.script })))
+  })
+
   // E-054
   it.effect("responses, updates and questions count at any time after it; before it they end the start", () => {
     const a = peer({ tools: [tool("t")] }, (message, self) =>
@@ -325,6 +335,20 @@ describe("after a crash", () => {
       yield* TestClock.adjust("300 millis")
       yield* settle
       assert.deepStrictEqual(a.heard.filter(({ type }) => type === "initialize").map((line) => line.entries), [["old"], ["old", "new"]])
+    }).pipe(Effect.provide(memory({ a: a.script })))
+  })
+
+  it.effect("what there was to say of its registration is not said again", () => {
+    const a = peer({ tools: [tool("die"), tool("bash")] }, (message) => message.type === "tool" ? Effect.fail("boom") : Effect.void)
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: {} } })
+      assert.deepStrictEqual((yield* host.start).warnings, ["extension tool 'bash' collides with a built-in tool"])
+      yield* Effect.flip(host.extensions.callTool("die", {}))
+      yield* settle
+      yield* TestClock.adjust("300 millis")
+      yield* settle
+      assert.strictEqual(a.types().filter((type) => type === "initialize").length, 2)
+      assert.deepStrictEqual(host.diagnostics.map(({ message }) => message), ["extension 'a' exited with code 1 unexpectedly"])
     }).pipe(Effect.provide(memory({ a: a.script })))
   })
 
