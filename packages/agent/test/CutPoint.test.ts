@@ -87,5 +87,7 @@ describe("cutPoint", () => {
   it("never goes back behind an earlier cut, and stops before calls that still run", () => {
     assert.isUndefined(cut([user(50), says(50), says(50)], 20, { start: 2 }))
     assert.strictEqual(cut([user(50), says(50), calls("1", "2"), result("1", 90)], 20), 2)
+    // Another program's file may have words between a call and its result.
+    assert.strictEqual(cut([user(50), calls("1"), user(30), result("1", 5)], 10), 1)
   })
 })

@@ -29,8 +29,8 @@ describe("the tokens of an entry", () => {
     assert.strictEqual(tokensOf({ type: "tool_result", id: "1", output: "12345678", is_error: false, images: [{ type: "image", mimeType: "image/png", path: "a.png" }] }), 2002)
     assert.strictEqual(tokensOf(compaction("long summary", 0)), 0)
     assert.strictEqual(tokensOf({ type: "extension", extension: "x", data: "much" }), 0)
-    // A kind of another writer that looks like a message.
-    assert.strictEqual(tokensOf(JSON.parse(`{"type":"custom_message","content":"text"}`)), 0)
+    // A kind that is not known, though it looks like a message.
+    assert.strictEqual(tokensOf(JSON.parse(`{"type":"riddle","content":"text"}`)), 0)
   })
 })
 

@@ -50,6 +50,11 @@ describe("wholeCut", () => {
     assert.deepStrictEqual([0, 1, 2, 3, 4, 5, 6].map(cut), [0, 0, 0, 0, 4, 4, 6])
   })
 
+  it("moves back through calls that are answered across each other", () => {
+    const cut = wholeCut([calls("1"), calls("2"), result("1"), result("2")])
+    assert.deepStrictEqual([1, 2, 3, 4].map(cut), [0, 0, 0, 4])
+  })
+
   it("stays before a call whose result is still to come", () => {
     const cut = wholeCut([calls("1"), result("1"), calls("2", "3"), result("2")])
     assert.deepStrictEqual([2, 3, 4].map(cut), [2, 2, 2])
