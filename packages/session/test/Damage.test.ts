@@ -44,7 +44,7 @@ describe("a session file that was cut", () => {
           assert.isAtMost(read.damaged.length, 1)
         }
       })
-    ))
+    ), 60_000)
 
   it.effect("is closed before the first entry, not joined to it, and only once", () =>
     inFolder((folder) =>
