@@ -80,6 +80,21 @@ describe("a damaged session file", () => {
       })
     ))
 
+  it.effect("keeps a line in which bytes are no UTF-8, but for these", () =>
+    inFolder((folder) =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const file = `${folder}/1.jsonl`
+        yield* fs.writeFileString(file, header)
+        yield* appended(file, "a?b", "two")
+        const bytes = yield* fs.readFile(file)
+        bytes[bytes.indexOf("?".charCodeAt(0))] = 0xe2
+        yield* fs.writeFile(file, bytes)
+        const read = yield* readSession(file)
+        assert.deepStrictEqual([textsOf(read), read.damaged], [["a\ufffdb", "two"], []])
+      })
+    ))
+
   it.effect("is read without its header, and with nothing but its header", () =>
     inFolder((folder) =>
       Effect.gen(function*() {
