@@ -274,9 +274,10 @@ describe("Agent", () => {
   it.effect("answers calls that an earlier, killed run left open before the model is asked again", () =>
     withAgent({ replies: [says("ok")] }, ({ asked, prompt, session }) =>
       Effect.gen(function*() {
+        yield* session.append({ type: "user", role: "user", content: [{ type: "text", text: "go" }] })
         yield* session.append({ type: "assistant", role: "assistant", content: [{ type: "tool_use", id: "1", name: "bash", input: {} }] })
         yield* prompt("go on")
-        assert.deepStrictEqual(asked[0]?.prompt.content.map((message) => message.role), ["system", "assistant", "tool", "user"])
+        assert.deepStrictEqual(asked[0]?.prompt.content.map((message) => message.role), ["system", "user", "assistant", "tool", "user"])
       })))
 
   // E-274

@@ -4,8 +4,8 @@ import { SessionUnreadable, systemWord } from "./SessionError.ts"
 import { collectLines, type SessionText } from "./SessionLines.ts"
 
 const chunkBytes = 1024 * 1024
-/** The longest line that is read, in characters. */
-const longestLine = 256 * 1024 * 1024
+/** The longest line that is read, in characters: what fits into one string, so that whatever was written is read. */
+const longestLine = 512 * 1024 * 1024 - 24
 /** A file with nothing of a session in its first bytes is none, however long it is. */
 const hopelessBytes = 32 * 1024 * 1024
 

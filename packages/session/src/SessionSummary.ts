@@ -39,24 +39,25 @@ const readEnds = Effect.fnUntraced(function*(path: string, bytes: number) {
   const file = yield* fs.open(path, { flag: "r" })
   const short = yield* readEnd(file, Math.min(bytes, headBytes), 0)
   if (bytes <= headBytes) return { head: short, tail: "" }
-  const head = isOf("user").test(short) ? short : yield* readEnd(file, Math.min(bytes, longHeadBytes), 0)
+  const head = aUser.test(short) ? short : yield* readEnd(file, Math.min(bytes, longHeadBytes), 0)
   const from = Math.max(headBytes, bytes - tailBytes)
   const tail = yield* readEnd(file, bytes - from, from)
   return { head, tail: tail.slice(tail.indexOf("\n") + 1) }
 }, Effect.scoped)
 
-const isOf = (type: string) => new RegExp(`"type"\\s*:\\s*"${type}"`)
+const aUser = /"type"\s*:\s*"user"/
+const aName = /"type"\s*:\s*"name"/
 
-const entriesOf = (text: string, type: string) =>
+const entriesOf = (text: string, kind: RegExp) =>
   text.split("\n").flatMap((line) => {
     // Most lines are of no interest, and long.
-    if (!isOf(type).test(line)) return []
+    if (!kind.test(line)) return []
     const read = parseLine(line)
     return Result.isSuccess(read) && read.success !== undefined && "entry" in read.success ? [read.success.entry] : []
   })
 
 const lastName = (text: string): string | undefined => {
-  const last = entriesOf(text, "name").findLast((entry) => entry.type === "name")
+  const last = entriesOf(text, aName).findLast((entry) => entry.type === "name")
   return last !== undefined && "name" in last ? last.name : undefined
 }
 
@@ -74,7 +75,7 @@ const begunText = (line: string): string => {
 }
 
 const firstTextOf = (head: string): string => {
-  const first = entriesOf(head, "user").find((entry) => entry.type === "user")
+  const first = entriesOf(head, aUser).find((entry) => entry.type === "user")
   const text = first !== undefined && "content" in first ? textOf(first.content) : begunText(head.slice(head.lastIndexOf("\n") + 1))
   return text.slice(0, firstTextLength)
 }

@@ -95,6 +95,11 @@ const cutParts = (content: ReadonlyArray<ContentPart>): ReadonlyArray<Prompt.Ass
 const customPart = (part: ContentPart): ReadonlyArray<Prompt.UserMessagePart> =>
   part.type === "text" ? [Prompt.textPart({ text: part.text, options: { nimlet: { typed: false } } })] : userPart(part)
 
+/** Providers want the user to begin; what the user said may be on a damaged line. */
+const lostBeginning = Prompt.userMessage({
+  content: [Prompt.textPart({ text: "[The beginning of this session was lost.]", options: { nimlet: { typed: false } } })]
+})
+
 const lostResult = ({ id, name }: ToolUsePart): ToolResultEntry => ({
   type: "tool_result",
   id,
@@ -186,6 +191,6 @@ export const makeTranscript = (): (entries: Entries) => ReadonlyArray<Prompt.Mes
       }
     }
     closeGroup()
-    return messages
+    return messages[0] === undefined || messages[0].role === "user" ? messages : [lostBeginning, ...messages]
   }
 }

@@ -44,7 +44,7 @@ describe("a session file that was cut", () => {
           assert.isAtMost(read.damaged.length, 1)
         }
       })
-    ))
+    ), 60_000)
 
   it.effect("is closed before the first entry, not joined to it, and only once", () =>
     inFolder((folder) =>
@@ -77,6 +77,21 @@ describe("a damaged session file", () => {
         assert.deepStrictEqual(textsOf(read), ["one", "two", "three"])
         assert.deepStrictEqual(read.damaged.map(({ line }) => line), [3, 4, 6, 7, 8])
         assert.isFalse(read.torn)
+      })
+    ))
+
+  it.effect("keeps a line in which bytes are no UTF-8, but for these", () =>
+    inFolder((folder) =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const file = `${folder}/1.jsonl`
+        yield* fs.writeFileString(file, header)
+        yield* appended(file, "a?b", "two")
+        const bytes = yield* fs.readFile(file)
+        bytes[bytes.indexOf("?".charCodeAt(0))] = 0xe2
+        yield* fs.writeFile(file, bytes)
+        const read = yield* readSession(file)
+        assert.deepStrictEqual([textsOf(read), read.damaged], [["a\ufffdb", "two"], []])
       })
     ))
 

@@ -95,7 +95,7 @@ describe("a disk that refuses", () => {
         // Where half a line could not be cut off again, it stands alone.
         assert.isAtMost(read.damaged.length, plan.filter((step) => step.startsWith("stuck")).length)
       })
-    ))
+    ), 60_000)
 
   it.effect("is told at once with the file and the system's word, and the entry goes with the next one", () =>
     onDisk((disk, folder) =>

@@ -20,7 +20,7 @@ const textsOf = (messages: ReadonlyArray<Prompt.Message>) =>
 
 /** What a strict provider finds wrong with messages. */
 const faults = (messages: ReadonlyArray<Prompt.Message>): ReadonlyArray<string> => {
-  const wrong: Array<string> = []
+  const wrong: Array<string> = messages[0] === undefined || messages[0].role === "user" ? [] : ["the user does not begin"]
   let open: ReadonlyArray<string> = []
   for (const message of messages) {
     const given = message.role === "tool" ? message.content.flatMap((part) => part.type === "tool-result" ? [part.id] : []) : []
@@ -58,6 +58,14 @@ describe("a transcript of a damaged session", () => {
     Effect.sync(() => {
       assert.deepStrictEqual(faults(transcript(entriesOf(steps))), [])
     }))
+
+  it("says to the model that the beginning was lost, where the user does not begin", () => {
+    assert.deepStrictEqual(textsOf(transcript([said("fine"), user("more")])), [
+      ["user", "[The beginning of this session was lost.]"],
+      ["assistant", "fine"],
+      ["user", "more"]
+    ])
+  })
 
   it("says to the model that a result was lost, and leaves out one that nobody called for", () => {
     const messages = transcript([user("go"), calls("1", "2"), result("2"), user("more"), result("9"), said("done")])

@@ -33,7 +33,7 @@ describe("transcript", () => {
   })
 
   it("sends thinking back with its signature, also from a file that has nothing else of it", () => {
-    const [message] = transcript([{ type: "assistant", role: "assistant", content: [{ type: "thinking", thinking: "hm", signature: "sig" }] }])
+    const [, message] = transcript([user("go"), { type: "assistant", role: "assistant", content: [{ type: "thinking", thinking: "hm", signature: "sig" }] }])
     const part = message?.role === "assistant" ? message.content[0] : undefined
     assert.deepStrictEqual(part?.options, { anthropic: { signature: "sig" } })
   })
