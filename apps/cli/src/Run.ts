@@ -160,6 +160,6 @@ export const run = Effect.fnUntraced(function*(
   )))
 
   yield* mode.opened(session.id)
-  yield* conversation.pipe(Effect.ensuring(Effect.flatMap(Ref.get(result), (last) => mode.closed(session.id, last))))
+  yield* conversation.pipe(Effect.tapError(({ message }) => mode.refused(message)), Effect.ensuring(Effect.flatMap(Ref.get(result), (last) => mode.closed(session.id, last))))
   return yield* Ref.get(result)
 }, Effect.scoped)

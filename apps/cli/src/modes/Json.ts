@@ -21,6 +21,7 @@ export const jsonMode = (output: Output["Service"]): Mode => {
     },
     notice: (text) => output.err(`${text}\n`),
     opened: (session_id) => write({ type: "session_start", session_id }),
+    refused: (message) => write({ type: "diagnostic", level: "error", message }),
     closed: (session_id, { success }) => write({ type: "session_end", session_id, success })
   }
 }

@@ -13,6 +13,8 @@ export interface Mode {
   readonly notice: (text: string) => Effect.Effect<void>
   /** The session is known; everything of it is told after this. */
   readonly opened: (sessionId: string) => Effect.Effect<void>
+  /** It cannot start after all; whoever started us is told on standard error, too. */
+  readonly refused: (why: string) => Effect.Effect<void>
   /** The run has ended and its session with it. */
   readonly closed: (sessionId: string, result: RunResult) => Effect.Effect<void>
 }

@@ -112,6 +112,7 @@ export const makeTextMode = Effect.fnUntraced(function*({ colours, editor, input
     },
     notice: (text) => output.err(dim(text) + "\n"),
     opened: () => Effect.void,
+    refused: () => Effect.void,
     closed: () => Effect.void
   }
 })
