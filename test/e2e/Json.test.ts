@@ -152,6 +152,6 @@ describe("nimlet --mode json", () => {
     const run = await space.nimlet(["--mode", "json", "--provider", "offline", "--tools", "read,telepathy", "hello"])
     expect(run.code).toBe(2)
     expect(run.stderr).toContain("telepathy")
-    expect(types(records(run.stdout))).toEqual(["session_start", "session_end"])
+    expect(types(records(run.stdout))).toEqual(["session_start", "diagnostic", "session_end"])
   })
 })

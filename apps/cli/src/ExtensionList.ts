@@ -26,13 +26,14 @@ export const reportExtensions = Effect.fnUntraced(function*(invocation: Invocati
   )
   // A model that cannot be had is no fault of the extensions.
   const model = yield* Effect.option(chooseModel({ invocation, settings, session, host }, Effect.succeed(true)))
+  const logs = path.join(host.home, ".nimlet", "logs")
   const extensions = yield* Extensions
   const report = yield* extensions.start({
     ...survey.choice,
     workspace,
     sessionId: session.id,
     mode: "text",
-    logs: path.join(host.home, ".nimlet", "logs"),
+    logs,
     environment: host.environment,
     withheld: keyVariables(settings),
     session: {
@@ -47,6 +48,7 @@ export const reportExtensions = Effect.fnUntraced(function*(invocation: Invocati
     ...survey,
     workspace,
     settingsFile,
+    logs,
     report,
     figures: yield* extensions.figures,
     tools: yield* extensions.tools,

@@ -168,6 +168,6 @@ export const run = Effect.fnUntraced(function*(
 
   yield* mode.opened(session.id)
   const closed = Effect.flatMap(Ref.get(present), ({ id }) => Effect.flatMap(Ref.get(result), (last) => mode.closed(id, last)))
-  yield* conversation.pipe(Effect.ensuring(closed))
+  yield* conversation.pipe(Effect.tapError(({ message }) => mode.refused(message)), Effect.ensuring(closed))
   return yield* Ref.get(result)
 }, Effect.scoped)

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { type DoctorFacts, DoctorReport, doctorReport } from "../src/report/DoctorReport.ts"
 import { doctorText } from "../src/report/DoctorText.ts"
+import { atHome } from "../src/report/ExtensionText.ts"
 import { ignoredKeys, keysInForce } from "../src/SettingsKeys.ts"
 
 const place = (path: string) => ({ path, exists: true })
@@ -60,7 +61,7 @@ describe("doctor", () => {
     assert.deepStrictEqual(level(change), [expected])
     assert.notStrictEqual(report.findings[0]!.remedy, "")
     assert.strictEqual(report.ok, expected !== "error")
-    assert.include(doctorText(report, "/h"), report.findings[0]!.remedy)
+    assert.include(doctorText(report, "/h"), atHome(report.findings[0]!.remedy, "/h"))
   })
 
   it("tells a broken auth file once, though the model cannot be had for it", () => {

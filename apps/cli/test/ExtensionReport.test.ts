@@ -20,6 +20,7 @@ const figures = (of: Found, more: Partial<ExtensionFigures> = {}): ExtensionFigu
 const facts = (all: ReadonlyArray<ExtensionFigures>, more: Partial<ExtensionFacts> = {}): ExtensionFacts => ({
   workspace: "/w",
   settingsFile: "/h/.nimlet/config.json",
+  logs: "/h/.nimlet/logs",
   choice: { roots: [{ path: root, family: family!, project: false }], paths: [], trusted: false, settings: {}, required: [], reservedProviders: [] },
   listings: [{ root, folders: all.map(({ folder }) => ({ path: folder, real: folder })) }],
   unsearched: [],
@@ -129,6 +130,7 @@ describe("the list of extensions", () => {
     }))
     assert.deepStrictEqual([dead.ok, dead.extensions[0]!.fault, dead.extensions[0]!.start_ms, dead.warnings], [false, fault, null, []])
     assert.include(lines(dead), `! ${fault}`)
+    assert.include(lines(dead), "log       ~/.nimlet/logs/a.log")
     const missing = extensionReport(facts([], { report: { started: [], warnings: [], missing: [{ extension: "guard", reason: "not found" }] } }))
     assert.isFalse(missing.ok)
     assert.include(lines(missing), "guard: not found")

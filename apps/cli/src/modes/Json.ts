@@ -23,6 +23,7 @@ export const jsonMode = (output: Output["Service"]): Mode => {
     notice: (text) => output.err(`${text}\n`),
     opened,
     switched: (from, to) => Effect.andThen(write({ type: "session_end", session_id: from, success: true }), opened(to)),
+    refused: (message) => write({ type: "diagnostic", level: "error", message }),
     closed: (session_id, { success }) => write({ type: "session_end", session_id, success })
   }
 }

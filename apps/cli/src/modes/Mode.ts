@@ -15,6 +15,8 @@ export interface Mode {
   readonly opened: (sessionId: string) => Effect.Effect<void>
   /** The session `to` has taken the place of `from`. */
   readonly switched: (from: string, to: string) => Effect.Effect<void>
+  /** It cannot start after all; whoever started us is told on standard error, too. */
+  readonly refused: (why: string) => Effect.Effect<void>
   /** The run has ended and its session with it. */
   readonly closed: (sessionId: string, result: RunResult) => Effect.Effect<void>
 }

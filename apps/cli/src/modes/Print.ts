@@ -29,5 +29,6 @@ export const printMode = (output: Output["Service"]): Mode => ({
   notice: (text) => output.err(asLines(text)),
   opened: () => Effect.void,
   switched: () => Effect.void,
+  refused: () => Effect.void,
   closed: (_, result) => result.success ? output.out(asLines(result.text)) : Effect.void
 })

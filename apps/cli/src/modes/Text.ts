@@ -113,6 +113,7 @@ export const makeTextMode = Effect.fnUntraced(function*({ colours, editor, input
     notice: (text) => output.err(dim(text) + "\n"),
     opened: () => Effect.void,
     switched: () => Effect.void,
+    refused: () => Effect.void,
     closed: () => Effect.void
   }
 })

@@ -103,20 +103,18 @@ const ofModel = ({ auth, model, modelRemedy, offlineByDefault, paths }: DoctorFa
   ...(offlineByDefault ? [warning("no key of a provider was found, so the embedded offline model answers", "set ANTHROPIC_API_KEY, OPENAI_API_KEY or OPENROUTER_API_KEY, or put a key into ~/.nimlet/auth.json")] : [])
 ]
 
-const remedyOfSkipped = { manifest: "mend its extension.json, or remove the folder", disabled: "take the setting out to start it", root: "" } as const
-
 const ofExtensions = ({ discoveryWarnings, names, required, skipped, started, trusted }: DoctorFacts): ReadonlyArray<Finding> => [
   ...skipped.map(({ count = 1, path, what, why }) =>
     what === "manifest"
-      ? error(`${path} is no extension that can start: ${why}`, remedyOfSkipped.manifest)
+      ? error(`${path} is no extension that can start: ${why}`, "mend its extension.json, or remove the folder")
       : what === "disabled"
-      ? note(`${path} is not started: ${why}`, remedyOfSkipped.disabled)
+      ? note(`${path} is not started: ${why}`, "take the setting out to start it")
       : note(`${count} extension${count === 1 ? "" : "s"} in ${path} not started: ${why}`, trusted || !why.includes("--approve") ? "nothing, if that is meant" : "--approve, when you trust this project's files")),
   ...discoveryWarnings.filter((sentence) => !sentence.startsWith("skipping ")).map((sentence) => warning(sentence, "mend its extension.json")),
   ...required.filter((name) => !names.includes(name)).map((name) => error(`required extension '${name}' was not found`, "install it, or do not require it")),
   ...(started === null ? [] : [
-    ...started.extensions.filter(({ fault, state }) => fault !== null || state !== "running").map(({ fault, folder, key, state }) =>
-      error(`extension '${key}' is ${state}${fault === null ? "" : `: ${fault}`}`, `run its command by hand in the workspace; its log is ~/.nimlet/logs/${key}.log, its files are in ${folder}`)),
+    ...started.extensions.filter(({ fault, state }) => fault !== null || state !== "running").map(({ fault, folder, key, log, state }) =>
+      error(`extension '${key}' is ${state}${fault === null ? "" : `: ${fault}`}`, `run its command by hand in the workspace; its log is ${log}, its files are in ${folder}`)),
     ...started.extensions.flatMap(({ events, key }) => events.filter(({ never_fires }) => never_fires === true).map(({ name }) =>
       warning(`extension '${key}' waits for the event ${name}, which there is not`, "correct the name in the program"))),
     ...started.warnings.map((sentence) => warning(sentence, "`nimlet extension list` says more"))

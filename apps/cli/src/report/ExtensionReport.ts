@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import type {
   ExtensionCommand, ExtensionFigures, ExtensionMode, ExtensionProvider, ExtensionSettings, ExtensionTool, Found, StartReport
 } from "@nimlet/extension"
-import { faultsOf } from "@nimlet/extension"
+import { faultsOf, logNameOf } from "@nimlet/extension"
 import { Capability, isHookName, type Registration } from "@nimlet/protocol"
 import type { ExtensionChoice, UnsearchedRoot } from "../ExtensionChoice.ts"
 
@@ -28,6 +28,8 @@ export const ListedExtension = Schema.Struct({
   /** Comes from the workspace. */
   project: Schema.Boolean,
   command: Schema.Array(Schema.String),
+  /** Where its stderr goes. */
+  log: Schema.String,
   state: Schema.Literals(["starting", "running", "restarting", "quarantined", "stopping", "stopped"]),
   start_ms: Schema.NullOr(Schema.Number),
   /** Why it does not run, when it does not. */
@@ -78,6 +80,8 @@ export interface RootListing {
 export interface ExtensionFacts {
   readonly workspace: string
   readonly settingsFile: string
+  /** The folder of logs. */
+  readonly logs: string
   readonly choice: ExtensionChoice
   /** Of the roots that are searched, and of the paths of `-e` (as a root each). */
   readonly listings: ReadonlyArray<RootListing>
@@ -153,6 +157,7 @@ const listed = (facts: ExtensionFacts, figures: ExtensionFigures): ListedExtensi
     folder: figures.folder,
     project: figures.project,
     command: manifest.command,
+    log: `${facts.logs}/${logNameOf(key)}`,
     state: stateOf(figures.state),
     start_ms: figures.startMillis ?? null,
     fault: figures.fault ?? null,
