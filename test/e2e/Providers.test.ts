@@ -44,6 +44,19 @@ describe.each([anthropic, responses, chat])("$name", (provider) => {
     expect(all.filter((record) => record["type"] === "message").map((record) => record["content"])).toEqual(["go", "größer 😀", "done"])
   })
 
+  it("answers without Node's own fetch, which takes longer to load than to use", async () => {
+    await using stub = await startModelStub([{ tools: [{ name: "ls", args: {} }] }, { text: "done" }])
+    const { space } = await prepare(stub.url)
+    await using _ = space
+    const report = `process.on("exit", () => process.stderr.write("loaded: " + process.moduleLoadList.filter((name) => /undici|_http_client/.test(name))))`
+    const run = await space.nimlet(["-p", ...provider.args, "go"], {
+      env: { ...provider.env(stub.url), NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(report)}` }
+    })
+    expect(run.stdout).toBe("done\n")
+    expect(run.stderr).toContain("loaded: NativeModule _http_client")
+    expect(run.stderr).not.toContain("undici")
+  })
+
   it("tries again after 429 and 500, visibly, and shows only the whole answer as the message", async () => {
     await using stub = await startModelStub([{ status: 429, retryAfter: 0, times: 1, text: "fine" }])
     const { nimlet, space } = await prepare(stub.url)

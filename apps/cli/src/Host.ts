@@ -13,4 +13,6 @@ export interface Host {
   readonly pid: number
   /** Whether a process of this machine lives. */
   readonly isAlive: (pid: number) => boolean
+  /** Sends requests to models. */
+  readonly fetch: typeof globalThis.fetch
 }

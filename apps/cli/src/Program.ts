@@ -4,6 +4,7 @@ import { Cause, Effect, Exit, Fiber, Layer } from "effect"
 import { main } from "./Cli.ts"
 import { layerFiles } from "./Folders.ts"
 import type { Host } from "./Host.ts"
+import { httpFetch } from "./HttpFetch.ts"
 
 /** A folder that was deleted under us has no name any more. */
 const currentFolder = (): string => {
@@ -23,6 +24,7 @@ const host: Host = {
   platform: process.platform,
   bin: process.argv[1] ?? "",
   pid: process.pid,
+  fetch: httpFetch,
   isAlive: (pid) => {
     try {
       return process.kill(pid, 0)

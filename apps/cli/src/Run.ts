@@ -118,6 +118,7 @@ export const run = Effect.fnUntraced(function*(
   const model = yield* chooseModel(invocation, settings, session).pipe(Effect.provide(Models.layer({
     environment: host.environment,
     home: host.home,
+    fetch: host.fetch,
     ...(settings.providers === undefined ? {} : { providers: settings.providers }),
     ...(settings.agent?.request_timeout === undefined ? {} : { requestTimeout: Duration.seconds(settings.agent.request_timeout) })
   })))

@@ -39,7 +39,7 @@ export interface AiSdkOptions {
   readonly maxOutputTokens?: number
   readonly thinking?: Thinking
   readonly providerOptions?: AiProviderOptions
-  /** The real `fetch`, for tests. */
+  /** What sends requests; default the platform's `fetch`. */
   readonly fetch?: Fetch
 }
 
