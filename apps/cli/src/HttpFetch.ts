@@ -13,18 +13,16 @@ type Fetch = typeof globalThis.fetch
 /** A request of the kind made here. */
 interface TextRequest {
   readonly url: URL
-  readonly method: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   readonly signal: AbortSignal | undefined
 }
 
 const textRequest = (...[input, init]: Parameters<Fetch>): TextRequest | undefined => {
-  if (typeof input !== "string" || typeof init?.body !== "string" || !URL.canParse(input)) return undefined
+  if (typeof input !== "string" || init?.method !== "POST" || typeof init.body !== "string" || !URL.canParse(input)) return undefined
   const url = new URL(input)
   if (!/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "") return undefined
-  const { body, headers, method = "POST", signal } = init
-  return { url, method, body, headers: Object.fromEntries(new HeaderList(headers)), signal: signal ?? undefined }
+  return { url, body: init.body, headers: Object.fromEntries(new HeaderList(init.headers)), signal: init.signal ?? undefined }
 }
 
 /** How long a connection may take to stand, in milliseconds; as long as Node's own `fetch` gives it. */
@@ -46,13 +44,13 @@ const limitConnecting = (request: ClientRequest, secure: boolean): void => {
 }
 
 /** Sends it, and gives the head of the answer. Rejects with the signal's reason, or with `TypeError` and the cause. */
-const send = ({ body, headers, method, signal, url }: TextRequest): Promise<IncomingMessage> => {
+const send = ({ body, headers, signal, url }: TextRequest): Promise<IncomingMessage> => {
   const secure = url.protocol === "https:"
   // Not imported: to make the names that an import may ask for, Node loads its `fetch` too.
   const { request } = process.getBuiltinModule(secure ? "node:https" : "node:http")
   return new Promise((resolve, reject) => {
     // One that compresses makes small pieces of an answer wait for each other.
-    const outgoing = request(url, { method, headers: { "accept": "*/*", "accept-encoding": "identity", ...headers } }, resolve)
+    const outgoing = request(url, { method: "POST", headers: { "accept": "*/*", "accept-encoding": "identity", ...headers } }, resolve)
     const abort = () => outgoing.destroy()
     signal?.addEventListener("abort", abort, { once: true })
     outgoing.once("close", () => signal?.removeEventListener("abort", abort))

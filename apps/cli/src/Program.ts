@@ -16,6 +16,10 @@ const currentFolder = (): string => {
   }
 }
 
+/** Whether Node was told to go through the proxies that the environment names, which only its own `fetch` does in every version. */
+const proxied = process.env["NODE_USE_ENV_PROXY"] === "1" ||
+  [...process.execArgv, process.env["NODE_OPTIONS"] ?? ""].some((words) => words.includes("--use-env-proxy"))
+
 const host: Host = {
   argv: process.argv.slice(2),
   environment: Object.fromEntries(Object.entries(process.env).flatMap(([name, value]) => value === undefined ? [] : [[name, value]])),
@@ -24,7 +28,7 @@ const host: Host = {
   platform: process.platform,
   bin: process.argv[1] ?? "",
   pid: process.pid,
-  fetch: httpFetch,
+  fetch: proxied ? globalThis.fetch : httpFetch,
   isAlive: (pid) => {
     try {
       return process.kill(pid, 0)

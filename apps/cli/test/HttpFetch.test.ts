@@ -238,7 +238,9 @@ describe("our fetch", () => {
   it("leaves other requests to the platform's", async () => {
     const url = await serve((response, { body, request }) => response.end(`${request.method} ${body}`))
     assert.strictEqual(await (await fetch(new URL(url))).text(), "GET ")
-    assert.strictEqual(await (await fetch(url, { method: "PUT", body: new Uint8Array([104, 105]) })).text(), "PUT hi")
+    assert.strictEqual(await (await fetch(url, { method: "PUT", body: "hi" })).text(), "PUT hi")
+    assert.strictEqual(await (await fetch(url, { method: "POST", body: new Uint8Array([104, 105]) })).text(), "POST hi")
+    assert.strictEqual((await caught(fetch(url, { body: "hi" })) as Error).name, "TypeError")
   })
 
   it("gives a connection up that does not stand after ten seconds", async () => {
