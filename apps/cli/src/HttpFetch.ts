@@ -96,10 +96,10 @@ const bytesOf = (source: Readable, signal: AbortSignal | undefined): ReadableStr
 }
 
 /** The answer without its compression, for a server that compresses although it was asked not to. */
-const plain = async (message: IncomingMessage): Promise<Readable> => {
+const plain = (message: IncomingMessage): Readable => {
   const encoding = message.headers["content-encoding"]?.trim().toLowerCase() ?? "identity"
   if (encoding === "identity") return message
-  const zlib = await import("node:zlib")
+  const zlib = process.getBuiltinModule("node:zlib")
   const flush = { flush: zlib.constants.Z_SYNC_FLUSH, finishFlush: zlib.constants.Z_SYNC_FLUSH }
   const known: Readonly<Record<string, () => NodeJS.ReadWriteStream & Readable>> = {
     "gzip": () => zlib.createGunzip(flush),
@@ -107,7 +107,7 @@ const plain = async (message: IncomingMessage): Promise<Readable> => {
     "deflate": () => zlib.createInflate(flush),
     "br": () => zlib.createBrotliDecompress({ flush: zlib.constants.BROTLI_OPERATION_FLUSH, finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH })
   }
-  const make = known[encoding]
+  const make = Object.hasOwn(known, encoding) ? known[encoding] : undefined
   return make === undefined ? message : pipeline(message, make(), () => {})
 }
 
@@ -189,5 +189,5 @@ export const httpFetch: Fetch = async (input, init) => {
     return fetch(input, init)
   }
   if (empty.has(status)) message.resume()
-  return new HttpResponse(asked.url, message, empty.has(status) ? null : bytesOf(await plain(message), asked.signal))
+  return new HttpResponse(asked.url, message, empty.has(status) ? null : bytesOf(plain(message), asked.signal))
 }

@@ -101,6 +101,11 @@ describe.each([["the platform's fetch", globalThis.fetch], ["our fetch", httpFet
     assert.strictEqual(await (await fetch(url, post)).text(), "plain text")
   })
 
+  it("leaves what it does not know as it is", async () => {
+    const url = await serve((response) => response.writeHead(200, { "content-encoding": "constructor" }).end("text"))
+    assert.strictEqual(await (await fetch(url, post)).text(), "text")
+  })
+
   it("takes a compressed answer that lacks its checksum", async () => {
     const url = await serve((response) => response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync("plain text").subarray(0, -8)))
     assert.strictEqual(await (await fetch(url, post)).text(), "plain text")
