@@ -51,15 +51,18 @@ export interface Files {
     step: (chunk: Uint8Array, info: FileInfo) => boolean
   ) => Effect.Effect<FileInfo, PathOutside | FileFailed>
   /** Entries of a folder, in no order; a link to a folder is a `directory`. */
-  readonly list: (folder: Located) => Effect.Effect<ReadonlyArray<{ readonly name: string; readonly kind: FileKind }>, FileFailed>
+  readonly list: (
+    folder: Located
+  ) => Effect.Effect<ReadonlyArray<{ readonly name: string; readonly kind: FileKind }>, PathOutside | FileFailed>
   /**
-   * Puts a whole file in place at once, creating its folders: a reader sees the old bytes or the new ones. `mode` are
+   * Puts a whole file in place at once, creating its folders: a reader, also after a crash, sees the old bytes or the
+   * new ones. It fails where no new file can be made beside the old one. `mode` are
    * the permission bits to keep; without it the system's default for a new file holds.
    */
   readonly replace: (file: Located, bytes: Uint8Array, mode?: number) => Effect.Effect<void, PathOutside | FileFailed>
   /** Runs `self` while no other holder of the same real file runs; first come, first served. */
   readonly exclusively: <A, E, R>(file: Located, self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  /** Opens a new spill file; it is removed when the `Operations` end. `name` becomes part of its name. */
+  /** Opens a new spill file; it is removed when twenty newer ones are there or the `Operations` end. `name` becomes part of its name. */
   readonly spill: (name: string) => Effect.Effect<Spill, FileFailed, Scope.Scope>
 }
 
