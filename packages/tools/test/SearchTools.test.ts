@@ -94,7 +94,7 @@ describe("grep", () => {
       yield* TestClock.adjust("1 millis")
       assert.strictEqual((yield* Fiber.join(fiber)).text, "No matches. There was no time to look into ignored files; include_ignored does.")
     }).pipe(Effect.provide(fakeOperations(
-      ({ args }) => args.includes("--no-ignore") ? Effect.never : Effect.succeed({ code: 1, background: false }),
+      ({ args }) => args.includes("--no-ignore") ? Effect.never : Effect.succeed({ code: 1, background: false, left: [] }),
       {
         locate: () => Effect.succeed({ real: "/w", shown: ".", exists: true }),
         info: () => Effect.succeed({ kind: "directory", size: 0, mode: 0o755 })
@@ -146,7 +146,7 @@ describe("grep", () => {
           run: ({ command }) => {
             tried.push(command)
             return command === "rg" && onPath
-              ? Effect.succeed({ code: 0, background: false })
+              ? Effect.succeed({ code: 0, background: false, left: [] })
               : Effect.fail(new ProcessFailed({ command, reason: "", missing: true }))
           }
         }, Effect.succeed("/gone/rg"))
