@@ -22,13 +22,30 @@ export interface GitOptions {
 
 /** Settings of a repository that would start a program while git only reads. */
 const quietSettings = [
-  "core.fsmonitor=false", "core.hooksPath=/dev/null", "color.ui=false", "log.showSignature=false", "status.submoduleSummary=false"
+  "core.fsmonitor=false", "core.hooksPath=/dev/null", "core.quotePath=false", "color.ui=false", "log.showSignature=false", "status.submoduleSummary=false"
 ].flatMap((setting) => ["-c", setting])
 
-/** No pager, no prompt, no lock on the index, no fetching of what a partial clone lacks. */
+/**
+ * Variables by which git would run programs, write trace files, take other settings or look at another repository. Where
+ * the environment is given, everything of the name `GIT_*` is left out; the host's own cannot be listed here.
+ */
+const dropped = [
+  "GIT_EXTERNAL_DIFF", "GIT_DIFF_OPTS", "GIT_PAGER", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_ASKPASS", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_PROXY_COMMAND",
+  "GIT_EXEC_PATH", "GIT_TEMPLATE_DIR", "GIT_CONFIG", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS",
+  "GIT_DIR", "GIT_COMMON_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_NAMESPACE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+  "GIT_TRACE", "GIT_TRACE_SETUP", "GIT_TRACE_PERFORMANCE", "GIT_TRACE_PACKET", "GIT_TRACE_PACKFILE", "GIT_TRACE_PACK_ACCESS", "GIT_TRACE_REFS",
+  "GIT_TRACE_SHALLOW", "GIT_TRACE_CURL", "GIT_TRACE_FSMONITOR", "GIT_TRACE2", "GIT_TRACE2_EVENT", "GIT_TRACE2_PERF"
+]
+
+/** Nothing to ask, no lock on the index, no fetching of what a partial clone lacks, paths without wildcards. */
 const quietEnv = {
-  GIT_PAGER: "cat", GIT_TERMINAL_PROMPT: "0", GIT_OPTIONAL_LOCKS: "0", GIT_NO_LAZY_FETCH: "1", GIT_ALLOW_PROTOCOL: "none", GIT_EXTERNAL_DIFF: undefined
+  ...Object.fromEntries(dropped.map((name) => [name, undefined])),
+  GIT_TERMINAL_PROMPT: "0", GIT_OPTIONAL_LOCKS: "0", GIT_NO_LAZY_FETCH: "1", GIT_ALLOW_PROTOCOL: "none", GIT_LITERAL_PATHSPECS: "1"
 }
+
+/** The environment of git; undefined takes a name away. */
+const envOf = ({ env }: GitOptions): { readonly [name: string]: string | undefined } =>
+  ({ ...Object.fromEntries(Object.entries(env ?? {}).filter(([name]) => !/^GIT_/i.test(name))), ...quietEnv })
 
 /** Diffs without external programs, submodules only by their commit. */
 const plainDiff = ["--no-ext-diff", "--no-textconv", "--submodule=short", "--ignore-submodules=dirty"]
@@ -54,7 +71,7 @@ const runGit = Effect.fnUntraced(function*(processes: Processes, options: GitOpt
     processes.run({
       command: "git",
       args: ["--no-pager", "--no-optional-locks", ...quietSettings, ...args],
-      env: { ...options.env, ...quietEnv },
+      env: envOf(options),
       extendEnv: options.env === undefined,
       onOutput
     }), (chunk) => {
@@ -103,7 +120,8 @@ export const gitTool = (options: GitOptions = {}): Tool<Operations> => ({
       path: { type: "string" },
       commit: { type: "string", description: "commit or range" },
       limit: { type: "integer", minimum: 1 }
-    }
+    },
+    additionalProperties: false
   },
   capabilities: ["read"],
   run: Effect.fnUntraced(function*(args) {

@@ -85,6 +85,42 @@ describe("git", () => {
       assert.include((yield* git({ operation: "diff" })).text, "+two")
     })))
 
+  it.live("an environment that would run a program, write a file or point elsewhere has no effect", () =>
+    inRepository((w) => Effect.gen(function*() {
+      const trap = (name: string) => `sh -c 'touch "${w.root}/ran-${name}"'`
+      yield* run(w, "init", "-q", "elsewhere")
+      const env = {
+        PATH: process.env["PATH"] ?? "", HOME: w.root, PAGER: trap("pager"), EDITOR: trap("editor"),
+        GIT_PAGER: trap("git-pager"), GIT_EXTERNAL_DIFF: trap("external"), GIT_DIR: w.at("elsewhere/.git"), GIT_INDEX_FILE: w.at("made-index"),
+        GIT_TRACE: w.at("made-trace"), GIT_TRACE2_EVENT: w.at("made-trace2"), GIT_EXEC_PATH: w.root,
+        GIT_CONFIG_COUNT: "1", GIT_CONFIG_KEY_0: "core.fsmonitor", GIT_CONFIG_VALUE_0: trap("fsmonitor"),
+        GIT_CONFIG_PARAMETERS: `'diff.external=${trap("parameters")}'`
+      }
+      const before = yield* w.names(".")
+      const outer = Object.entries(env).filter(([name]) => name.startsWith("GIT_"))
+      for (const [name, value] of outer) process.env[name] = value
+      yield* Effect.addFinalizer(() => Effect.sync(() => { for (const [name] of outer) delete process.env[name] }))
+      for (const tool of [gitTool({ env }), gitTool()]) {
+        for (const operation of ["status", "log", "show", "diff", "blame"]) {
+          const result = yield* call(tool, operation === "blame" ? { operation, path: "a.txt" } : { operation })
+          assert.isFalse(result.isError, `${operation}: ${result.text}`)
+        }
+      }
+      assert.deepStrictEqual(yield* w.names("."), before)
+      assert.include((yield* call(gitTool({ env }), { operation: "diff" })).text, "+two")
+    })))
+
+  it.live("a path is a plain name, whatever it looks like to git", () =>
+    inRepository((w) => Effect.gen(function*() {
+      for (const name of [":(top)a.txt", "--output=stolen", "*", "ä b"]) yield* w.put(name, "x\n")
+      yield* run(w, "--literal-pathspecs", "add", "--", ":(top)a.txt", "--output=stolen", "*", "ä b")
+      assert.strictEqual((yield* git({ path: ":(top)a.txt" })).text, "## main\nA  :(top)a.txt\n")
+      assert.strictEqual((yield* git({ path: "*" })).text, "## main\nA  *\n")
+      assert.strictEqual((yield* git({ path: "ä b" })).text, '## main\nA  "ä b"\n')
+      assert.isFalse((yield* git({ operation: "diff", path: "--output=stolen" })).isError)
+      assert.isFalse(yield* w.fs.exists(w.at("stolen")))
+    })))
+
   it.live("takes no lock, so that it never stands in the way of a git that writes", () =>
     inRepository((w) => Effect.gen(function*() {
       yield* w.put(".git/index.lock", "")
