@@ -82,27 +82,46 @@ const runGit = Effect.fnUntraced(function*(processes: Processes, options: GitOpt
   return { exit, stderr, output: decoder.decode(Buffer.concat(pieces)) }
 })
 
-/** Clean filters run wherever git looks at the files of the folder; those of the repository's own configuration are switched off by name. */
-const withoutFilters = Effect.fnUntraced(function*(processes: Processes, options: GitOptions) {
-  const { output } = yield* runGit(processes, options, ["config", "--null", "--show-scope", "--get-regexp", "^filter\\..*\\.(clean|process)$"])
-  return output.split("\0").flatMap((field, index, fields) => {
+/** What the repository's own configuration sets, of keys that match: `[key, value]`. */
+const ownSettings = Effect.fnUntraced(function*(processes: Processes, options: GitOptions, pattern: string) {
+  const { output } = yield* runGit(processes, options, ["config", "--null", "--show-scope", "--get-regexp", pattern])
+  return output.split("\0").flatMap((field, index, fields): ReadonlyArray<readonly [key: string, value: string]> => {
     const scope = fields[index - 1]
-    const name = field.split("\n", 1)[0] ?? ""
-    const isOwn = index % 2 === 1 && (scope === "local" || scope === "worktree")
-    return isOwn ? ["-c", `${name}=`, "-c", `${name.replace(/\.[a-z]+$/, ".required")}=false`] : []
+    if (index % 2 === 0 || (scope !== "local" && scope !== "worktree")) return []
+    const [key = "", ...value] = field.split("\n")
+    return [[key, value.join("\n")]]
   })
 })
 
-const answer = Effect.fnUntraced(function*(processes: Processes, options: GitOptions, args: JsonObject, path: ReadonlyArray<string>) {
+/** Whether the repository says that its files lie somewhere else than around the workspace. */
+const liesElsewhere = Effect.fnUntraced(function*(processes: Processes, options: GitOptions, root: string) {
+  const top = (yield* runGit(processes, options, ["rev-parse", "--show-toplevel"])).output.replace(/\n$/, "")
+  return !`${root}/`.startsWith(top.endsWith("/") ? top : `${top}/`)
+})
+
+/**
+ * What must hold before git looks at the files of the folder. It is looked around the workspace only, and clean filters,
+ * which run for every file, are switched off by name where the repository's own configuration has them.
+ */
+const guardFiles = Effect.fnUntraced(function*(processes: Processes, options: GitOptions, root: string) {
+  const settings = yield* ownSettings(processes, options, "^(core\\.worktree|filter\\..*\\.(clean|process))$")
+  if (settings.some(([key]) => key === "core.worktree") && (yield* liesElsewhere(processes, options, root))) return undefined
+  return settings.flatMap(([key]) => key === "core.worktree" ? [] : ["-c", `${key}=`, "-c", `${key.replace(/\.[a-z]+$/, ".required")}=false`])
+})
+
+const answer = Effect.fnUntraced(function*(processes: Processes, options: GitOptions, args: JsonObject, root: string, path: string | undefined) {
   const operation = textArgument(args, "operation") ?? "status"
   const command = commands[operation]
   if (command === undefined) return errorResult(`unknown operation: ${operation}`)
   const commit = textArgument(args, "commit")
   if (commit?.startsWith("-")) return errorResult("commit must not begin with -")
-  if (operation === "blame" && path.length === 0) return errorResult("blame needs a path")
+  if (operation === "blame" && path === undefined) return errorResult("blame needs a path")
   const parts = command(boundedArgument(args, "limit", DEFAULT_LIMIT, MAX_LIMIT), commit === undefined || commit === "" ? [] : [commit])
-  const filters = readsFiles.has(operation) ? yield* withoutFilters(processes, options) : []
-  const { exit, output, stderr } = yield* runGit(processes, options, [...filters, ...parts, "--", ...path])
+  const guards = readsFiles.has(operation) ? yield* guardFiles(processes, options, root) : []
+  if (guards === undefined) return errorResult("the repository's configuration (core.worktree) puts its files outside the workspace")
+  // Changed files outside the workspace are not shown; what is committed is.
+  const place = path ?? (readsFiles.has(operation) ? "." : undefined)
+  const { exit, output, stderr } = yield* runGit(processes, options, [...guards, ...parts, "--", ...(place === undefined ? [] : [place])])
   if (exit !== undefined && exit.code !== 0) return errorResult(stderr === "" ? `git ended with code ${exit.code}` : stderr)
   const { dropped, text } = boundHead(output, limits)
   if (dropped > 0 || exit === undefined) return textResult(`${text}\n[cut at the limit; narrow by path, commit or limit]`)
@@ -128,7 +147,7 @@ export const gitTool = (options: GitOptions = {}): Tool<Operations> => ({
     const { files, processes } = yield* Operations
     const path = textArgument(args, "path")
     // A file that git knows may be gone from the folder; it is named all the same.
-    const place = path === undefined ? [] : [(yield* files.locate(path)).shown]
-    return yield* answer(processes, options, args, place)
+    const shown = path === undefined ? undefined : (yield* files.locate(path)).shown
+    return yield* answer(processes, options, args, (yield* files.locate(".")).real, shown)
   }, Effect.catch((error) => Effect.succeed(errorResult(error.message))))
 })

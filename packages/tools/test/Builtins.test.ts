@@ -29,5 +29,5 @@ describe("built-in tools", () => {
       const result = yield* Fiber.join(fiber)
       assert.isTrue(result.isError)
       assert.include(result.text, "git failed: it took longer than 60 s")
-    }).pipe(Effect.provide(fakeOperations(() => Effect.never))))
+    }).pipe(Effect.provide(fakeOperations(() => Effect.never, { locate: () => Effect.succeed({ real: "/w", shown: ".", exists: true }) }))))
 })

@@ -1,9 +1,10 @@
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { execFileSync } from "node:child_process"
-import { gitTool } from "../src/index.ts"
+import { gitTool, layerLocal } from "../src/index.ts"
 import type { Folder } from "./Rig.ts"
-import { call, inWorkspace } from "./Rig.ts"
+import { call, inWorkspace, makeFolder } from "./Rig.ts"
 
 const git = (args: { [key: string]: unknown } = {}) => call(gitTool(), args)
 
@@ -109,6 +110,43 @@ describe("git", () => {
       assert.deepStrictEqual(yield* w.names("."), before)
       assert.include((yield* call(gitTool({ env }), { operation: "diff" })).text, "+two")
     })))
+
+  it.live("a repository that says its files lie elsewhere shows none of them", () =>
+    inRepository((w) => Effect.gen(function*() {
+      const other = yield* makeFolder
+      yield* other.put("a.txt", "secret\n")
+      for (const folder of [other.root, "/"]) {
+        yield* run(w, "config", "core.worktree", folder)
+        for (const operation of ["status", "diff", "blame"]) {
+          const { text } = yield* git({ operation, path: operation === "blame" ? "a.txt" : undefined })
+          assert.notInclude(text, "secret")
+          assert.notInclude(text, "etc")
+        }
+      }
+      yield* run(w, "config", "core.worktree", other.root)
+      assert.include((yield* git({ operation: "diff" })).text, "puts its files outside the workspace")
+      yield* run(w, "config", "core.worktree", w.root)
+      assert.include((yield* git({ operation: "diff" })).text, "+two")
+    })))
+
+  it.live("of a workspace within a repository it shows what changed in the workspace, and all of the history", () =>
+    Effect.gen(function*() {
+      const outer = yield* makeFolder
+      yield* run(outer, "init", "-q")
+      yield* outer.put("secret", "old\n")
+      yield* outer.put("inner/f", "old\n")
+      yield* run(outer, "add", ".")
+      yield* run(outer, "commit", "-qm", "both")
+      yield* outer.put("secret", "new\n")
+      yield* outer.put("inner/f", "new\n")
+      const { diff, show, status } = yield* Effect.all({ status: git(), diff: git({ operation: "diff" }), show: git({ operation: "show" }) }).pipe(
+        Effect.provide(layerLocal({ workspace: outer.at("inner") }))
+      )
+      assert.strictEqual(status.text, "## main\n M f\n")
+      assert.notInclude(diff.text, "secret")
+      assert.include(diff.text, "+new")
+      assert.include(show.text, "secret")
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)))
 
   it.live("a path is a plain name, whatever it looks like to git", () =>
     inRepository((w) => Effect.gen(function*() {
