@@ -71,7 +71,7 @@ export const bashTool = (options: BashOptions = {}): Tool<Operations> => {
   const maxBytes = options.maxOutputBytes ?? modelLimits.maxBytes
   return {
     name: "bash",
-    description: `Run a shell command in the workspace; stdin is empty, background processes end with the session. Output over ${Math.round(maxBytes / 1024)} KB or 2000 lines loses its middle; a file keeps 64 MB of it.`,
+    description: `Run a shell command in the workspace; stdin is empty, background processes end with the session. Output over ${Math.round(maxBytes / 1024)} KB or 2000 lines loses its middle; a file keeps up to 64 MB.`,
     inputSchema: {
       type: "object",
       properties: {

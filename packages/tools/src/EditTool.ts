@@ -98,7 +98,7 @@ const texts = { old_text: { type: "string" }, new_text: { type: "string" } }
 /** The `edit` tool. */
 export const editTool: Tool<Operations> = {
   name: "edit",
-  description: "Replace exact text in a text file up to 10 MB, all or nothing. Each old_text must occur exactly once, unless replace_all; replacements run in order.",
+  description: "Replace exact text in a file up to 10 MB, all or nothing. Each old_text must occur once, unless replace_all; replacements run in order.",
   inputSchema: {
     type: "object",
     properties: {

@@ -131,7 +131,7 @@ const answer = Effect.fnUntraced(function*(processes: Processes, options: GitOpt
 /** The `git` tool. */
 export const gitTool = (options: GitOptions = {}): Tool<Operations> => ({
   name: "git",
-  description: "Look at the git repository, read-only. blame needs path; limit (log) is 20, at most 100. Output up to 50 KB.",
+  description: "Look at the git repository, read-only. blame needs path; limit (log) is 20, at most 100. Up to 50 KB.",
   inputSchema: {
     type: "object",
     properties: {

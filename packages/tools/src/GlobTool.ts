@@ -25,7 +25,7 @@ export const splitPattern = (pattern: string): { readonly folder: string; readon
 /** The `glob` tool. */
 export const globTool: Tool<Operations> = {
   name: "glob",
-  description: "Find files by path pattern: * within one folder, ** any depth, ?, {a,b}; hidden files too, ignored ones only on request. At most 200.",
+  description: "Find files by path pattern: * in one folder, ** any depth, ?, {a,b}. Hidden files too, ignored ones only on request. At most 200.",
   inputSchema: {
     type: "object",
     properties: {

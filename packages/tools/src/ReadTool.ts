@@ -143,7 +143,8 @@ export const readTool: Tool<Operations> = {
       start_line: { type: "integer", minimum: 1 },
       end_line: { type: "integer", minimum: 1, description: "inclusive" }
     },
-    required: ["path"]
+    required: ["path"],
+    additionalProperties: false
   },
   capabilities: ["read"],
   run: Effect.fnUntraced(function*(args) {
