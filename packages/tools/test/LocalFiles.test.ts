@@ -48,6 +48,35 @@ describe("Operations on this machine: paths", () => {
       assert.strictEqual((yield* located(other.at("door/real/a"))).shown, "real/a")
     })))
 
+  it.effect("a link that leads nowhere yet is written through when it stays inside, and refused when it does not", () =>
+    inWorkspace((w) => Effect.gen(function*() {
+      const other = yield* makeFolder
+      yield* w.link("d/new", "alias")
+      yield* w.link("alias", "again")
+      yield* w.link("gone", "dir")
+      yield* w.link(other.at("new"), "out")
+      yield* w.link("loop", "loop")
+      assert.include((yield* call(writeTool, { path: "again", content: "x" })).text, "OK — d/new\ncreated")
+      assert.strictEqual(yield* w.text("d/new"), "x")
+      assert.strictEqual(yield* w.fs.readLink(w.at("alias")), "d/new")
+      assert.include((yield* call(writeTool, { path: "dir/f", content: "y" })).text, "OK — gone/f\ncreated")
+      assert.strictEqual(yield* w.text("dir/f"), "y")
+      for (const path of ["out", "loop"]) assert.isTrue((yield* call(writeTool, { path, content: "x" })).isError, path)
+      assert.deepStrictEqual(yield* other.names("."), [])
+    })))
+
+  it.effect("writing over a link to a file keeps the link and the file's mode bits", () =>
+    inWorkspace((w) => Effect.gen(function*() {
+      yield* w.put("d/run.sh", "old")
+      yield* w.fs.chmod(w.at("d/run.sh"), 0o751)
+      yield* w.link("d/run.sh", "alias")
+      yield* call(writeTool, { path: "alias", content: "new", overwrite: true })
+      assert.strictEqual(yield* w.fs.readLink(w.at("alias")), "d/run.sh")
+      assert.strictEqual(yield* w.text("d/run.sh"), "new")
+      assert.strictEqual(yield* w.mode("d/run.sh"), 0o751)
+      assert.deepStrictEqual(yield* w.names("d"), ["run.sh"])
+    })))
+
   it.effect("a sibling whose name begins like the workspace's is outside", () =>
     inWorkspace((w) => Effect.gen(function*() {
       assert.include(yield* refusal(`${w.root}-2/x`), "outside")

@@ -7,6 +7,8 @@ import type { FileInfo, FileKind, Files, Located } from "../Operations.ts"
 
 const CHUNK_BYTES = 64 * 1024
 const PERMISSION_BITS = 0o7777
+/** As many links as Linux follows. */
+const MAX_LINKS = 40
 /** Beyond so many spill files the oldest goes, so that a long session does not fill the disk. */
 const MAX_SPILLS = 20
 
@@ -44,16 +46,25 @@ export const makeLocalFiles = Effect.fnUntraced(function*(
   const isInside = (real: string) => real === root || real.startsWith(root.endsWith(path.sep) ? root : root + path.sep)
   const shownOf = (real: string) => real === root ? "." : path.relative(root, real).replaceAll(path.sep, "/")
 
-  /** The real path of the nearest ancestor that exists, and what of the path lies below it. */
-  const realAncestor = Effect.fnUntraced(function*(absolute: string, given: string) {
-    let at = absolute
+  /** The real path of the nearest ancestor that exists, and what of the path lies below it. A link that leads nowhere is followed there. */
+  const realAncestor = Effect.fnUntraced(function*(written: string, given: string) {
+    let absolute = written
+    let at = written
+    let links = 0
     for (;;) {
       const real = yield* fs.realPath(at).pipe(
         Effect.catchIf((error) => error.reason._tag === "NotFound" && path.dirname(at) !== at, () => Effect.undefined),
         Effect.mapError(failed(given))
       )
       if (real !== undefined) return { real: path.join(real, path.relative(at, absolute)), exists: at === absolute }
-      at = path.dirname(at)
+      const target = yield* fs.readLink(at).pipe(Effect.orElseSucceed(() => undefined))
+      if (target === undefined) {
+        at = path.dirname(at)
+        continue
+      }
+      if (++links > MAX_LINKS) return yield* new FileFailed({ path: given, reason: "too many links" })
+      absolute = path.resolve(path.dirname(at), target, path.relative(at, absolute))
+      at = absolute
     }
   })
 
