@@ -9,6 +9,8 @@ import { call, fakeOperations, inWorkspace, textOf } from "./Rig.ts"
 const bash = (command: string, more: { timeout_seconds?: number } = {}, options: BashOptions = {}) =>
   call(bashTool(options), { command, ...more })
 
+const leftOf = (details: ToolResult["details"]) => (details?.["left_running"] ?? []) as ReadonlyArray<LeftProcess>
+
 const timed = <A, E, R>(self: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     const start = yield* Clock.currentTimeMillis
@@ -78,7 +80,7 @@ describe("bash on this machine", () => {
           assert.include(result.text, "stdout:\ndone\n")
           // Some 450 ms where nothing else runs.
           assert.isBelow(Number(result.details?.["duration_ms"]), 2000)
-          const left = result.details?.["left_running"] as ReadonlyArray<LeftProcess>
+          const left = leftOf(result.details)
           assert.include(result.text, `[still running in the background, until the session ends: ${left[0]!.pid} ${left[0]!.command}`)
           assert.strictEqual(left.some(({ escaped }) => escaped), command.startsWith("setsid"))
           assert.strictEqual(result.text.includes("in a process group of its own"), command.startsWith("setsid"))
@@ -94,7 +96,7 @@ describe("bash on this machine", () => {
       const command = "sleep 600 & setsid sleep 601 & while ! grep -q 601 /proc/$!/cmdline; do :; done; exit 3"
       const { details } = yield* bash(command)
       assert.strictEqual(details?.["exit_code"], 3)
-      assert.deepStrictEqual((details?.["left_running"] as ReadonlyArray<LeftProcess>).map(({ command }) => command), ["sleep 601"])
+      assert.deepStrictEqual(leftOf(details).map(({ command }) => command), ["sleep 601"])
       assert.deepStrictEqual(yield* w.names("."), [])
     })))
 
