@@ -86,13 +86,13 @@ const joined = (spans: ReadonlyArray<Span>): Array<Span> => {
 const carried = (spans: ReadonlyArray<Span>, cuts: ReadonlyArray<Cut>): Array<Span> => {
   let next = 0
   let delta = 0
-  const place = (at: number, atEnd: boolean): number => {
+  // A place within a cut becomes its beginning: what was put there is a span of its own, and both meet.
+  const place = (at: number): number => {
     let cut = cuts[next]
     for (; cut !== undefined && cut.end <= at; cut = cuts[++next]) delta += cut.length - (cut.end - cut.start)
-    if (cut === undefined || at <= cut.start) return at + delta
-    return cut.start + delta + (atEnd ? cut.length : 0)
+    return (cut === undefined ? at : Math.min(at, cut.start)) + delta
   }
-  const moved = spans.map(({ end, start }) => ({ start: place(start, false), end: place(end, true) }))
+  const moved = spans.map(({ end, start }) => ({ start: place(start), end: place(end) }))
   let shift = 0
   for (const { end, length, start } of cuts) {
     moved.push({ start: start + shift, end: start + shift + length })

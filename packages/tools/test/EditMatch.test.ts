@@ -59,7 +59,31 @@ describe("EditMatch", () => {
     const steps = [{ oldText: "c", newText: "C\nCC" }, { oldText: "a\n", newText: "" }, { oldText: "CC\nd", newText: "D" }, { oldText: "z", newText: "0\n1", all: true }]
     const result = Result.getOrThrow(applyReplacements("z\na\nb\nc\nd\ne\nz\n", steps))
     assert.deepStrictEqual(result, { text: "0\n1\nb\nC\nD\ne\n0\n1\n", places: 5, spans: [{ first: 1, last: 2 }, { first: 3, last: 3 }, { first: 4, last: 5 }, { first: 7, last: 8 }] })
+    const shrunk = [{ oldText: "x", newText: "XYZW" }, { oldText: "YZWbcd", newText: "q" }]
+    assert.deepStrictEqual(Result.getOrThrow(applyReplacements("axbcd\ne", shrunk)).spans, [{ first: 1, last: 1 }])
   })
+
+  it.effect.prop("exactly the lines that hold a new character are named, after any steps", [
+    Schema.Array(Schema.Literals(["a", "b", "ab", "\n", "c"])),
+    Schema.Array(Schema.Tuple([Schema.Literals(["a", "ab", "b", "bc", "caab", "aaba"]), Schema.Literals(["c", "b\na", "a\n", "caab"])]))
+  ], ([parts, steps]) =>
+    Effect.sync(() => {
+      let text = parts.join("")
+      let touched = Array.from(text, () => false)
+      const done: Array<{ oldText: string; newText: string; all: boolean }> = []
+      for (const [oldText, newText] of steps.slice(0, 4)) {
+        if (!text.includes(oldText) || String(oldText) === newText) continue
+        done.push({ oldText, newText, all: true })
+        for (let at = text.indexOf(oldText); at !== -1; at = text.indexOf(oldText, at + newText.length)) {
+          text = text.slice(0, at) + newText + text.slice(at + oldText.length)
+          touched = [...touched.slice(0, at), ...Array.from(newText, () => true), ...touched.slice(at + oldText.length)]
+        }
+      }
+      const expected = new Set(touched.flatMap((isNew, at) => isNew ? [text.slice(0, at).split("\n").length] : []))
+      const result = Result.getOrThrow(applyReplacements(parts.join(""), done))
+      assert.strictEqual(result.text, text)
+      assert.deepStrictEqual(result.spans.flatMap(({ first, last }) => Array.from({ length: last - first + 1 }, (_, i) => first + i)), [...expected])
+    }))
 
   it.effect.prop("names the touched lines", [lines, lines, lines], ([before, inserted, after]) =>
     Effect.sync(() => {

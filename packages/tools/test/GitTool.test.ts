@@ -3,8 +3,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { execFileSync } from "node:child_process"
 import { gitTool, layerLocal } from "../src/index.ts"
+import type { ProcessRequest } from "../src/index.ts"
 import type { Folder } from "./Rig.ts"
-import { call, inWorkspace, makeFolder } from "./Rig.ts"
+import { call, fakeOperations, inWorkspace, makeFolder } from "./Rig.ts"
 
 const git = (args: { [key: string]: unknown } = {}) => call(gitTool(), args)
 
@@ -110,6 +111,20 @@ describe("git", () => {
       assert.deepStrictEqual(yield* w.names("."), before)
       assert.include((yield* call(gitTool({ env }), { operation: "diff" })).text, "+two")
     })))
+
+  it.effect("of an environment that is given it takes no name of git's own, known or not", () =>
+    Effect.gen(function*() {
+      const seen: Array<ProcessRequest["env"]> = []
+      yield* call(gitTool({ env: { HOME: "/h", GIT_UNHEARD_OF: "1", GIT_PAGER: "less" } }), { operation: "log" }).pipe(
+        Effect.provide(fakeOperations(({ env, extendEnv }) => {
+          assert.isFalse(extendEnv)
+          seen.push(env)
+          return Effect.succeed({ code: 0, background: false, left: [] })
+        }, { locate: () => Effect.succeed({ real: "/w", shown: ".", exists: true }) }))
+      )
+      const set = Object.entries(seen[0] ?? {}).filter(([, value]) => value !== undefined).map(([name]) => name)
+      assert.deepStrictEqual(set.sort(), ["GIT_ALLOW_PROTOCOL", "GIT_LITERAL_PATHSPECS", "GIT_NO_LAZY_FETCH", "GIT_OPTIONAL_LOCKS", "GIT_TERMINAL_PROMPT", "HOME"])
+    }))
 
   it.live("a repository that says its files lie elsewhere shows none of them", () =>
     inRepository((w) => Effect.gen(function*() {
