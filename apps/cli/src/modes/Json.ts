@@ -14,7 +14,8 @@ export const jsonMode = (output: Output["Service"]): Mode => {
   const opened = (session_id: string) => write({ type: "session_start", session_id })
   return {
     name: "json",
-    sink: { publish: write },
+    // There is no queue that a client could fill; what extensions say meanwhile shows as a message when it is delivered.
+    sink: { publish: (event) => event.type === "queue" ? Effect.void : write(event) },
     frontend: {
       ...headless,
       notify: (level, message, extension) =>

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Schema from "effect/Schema"
-import { checkRecords, type StreamRecord } from "./RecordOrder.ts"
+import { checkRecords, type RecordObject } from "../src/RecordOrder.ts"
 
 const few = (high: number) => Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: high }))
 const short = Schema.isMaxLength(3)
@@ -17,7 +17,7 @@ const Script = Schema.Struct({
   ending: Schema.Literals(["answer", "error", "error before a step"])
 })
 
-const streamOf = ({ ending, steps }: typeof Script.Type): ReadonlyArray<StreamRecord> => {
+const streamOf = ({ ending, steps }: typeof Script.Type): ReadonlyArray<RecordObject> => {
   const version = 1
   const session_id = "s"
   const turn = { version, session_id, turn_id: "t" }
@@ -64,22 +64,22 @@ const streamOf = ({ ending, steps }: typeof Script.Type): ReadonlyArray<StreamRe
 const optional = new Set<unknown>(["thinking_delta", "tool_output_delta", "diagnostic"])
 
 /** What was streamed before an error is not repeated in a message, so its loss shows nowhere. */
-const isUnheard = ({ ending, steps }: typeof Script.Type, record: StreamRecord): boolean =>
+const isUnheard = ({ ending, steps }: typeof Script.Type, record: RecordObject): boolean =>
   ending === "error" && record["type"] === "message_delta" && record["step"] === steps.length
 
 /** Neighbours that may as well stand the other way round. */
-const commute = (a: StreamRecord, b: StreamRecord): boolean => {
+const commute = (a: RecordObject, b: RecordObject): boolean => {
   if (a["type"] === "diagnostic" || b["type"] === "diagnostic") return true
   if (a["tool_id"] !== undefined && b["tool_id"] !== undefined) return a["tool_id"] !== b["tool_id"] || a["type"] === b["type"]
   if (String(a["type"]).endsWith("_delta") && String(b["type"]).endsWith("_delta")) return a["type"] !== b["type"]
   return a["type"] === "step_end" && b["type"] === "error"
 }
 
-const problems = (stream: ReadonlyArray<StreamRecord>): string => checkRecords(stream).map(({ problem }) => problem).join("; ")
+const problems = (stream: ReadonlyArray<RecordObject>): string => checkRecords(stream).map(({ problem }) => problem).join("; ")
 
 const plain = streamOf({ steps: [{ text: 1, thinking: true, warning: false, parallel: true, outputs: [1, 0] }], ending: "answer" })
 
-const changed = (type: string, change: StreamRecord) => {
+const changed = (type: string, change: RecordObject) => {
   const at = plain.findLastIndex((record) => record["type"] === type)
   return plain.with(at, { ...plain[at], ...change })
 }
