@@ -5,7 +5,7 @@
 
 /** What the flags and words of a command line ask for. */
 export interface Invocation {
-  readonly mode: "text" | "print" | "json"
+  readonly mode: "text" | "print" | "json" | "rpc"
   readonly prompt: string
   readonly provider?: string
   readonly model?: string
@@ -86,15 +86,16 @@ export const runFlags: ReadonlyArray<Flag> = [
   {
     names: ["-p", "--print"],
     about: "only the final answer on stdout",
-    set: (draft) => void (draft.mode = draft.mode === "json" ? "json" : "print")
+    set: (draft) => void (draft.mode = draft.mode === "text" ? "print" : draft.mode)
   },
   {
     names: ["--mode"],
-    value: "json",
-    about: "machine-readable records on stdout",
+    value: "json|rpc",
+    about: "json: the records of one turn on stdout; rpc: a program drives nimlet by lines of JSON",
     set: (draft, value) => {
-      if (value.toLowerCase() !== "json") return `--mode takes json, not '${value}'`
-      draft.mode = "json"
+      const mode = value.toLowerCase()
+      if (mode !== "json" && mode !== "rpc") return `--mode takes json or rpc, not '${value}'`
+      draft.mode = mode
     }
   },
   provider,
@@ -179,6 +180,7 @@ nimlet SUBCOMMAND [FLAGS]
   nimlet "fix the failing test"           one prompt in this folder
   git diff | nimlet -p "review this"      the answer alone on stdout
   nimlet --mode json "..."                one JSON record a line
+  nimlet --mode rpc                       commands in, records out, until the input ends
   nimlet extension list                   what every extension offers, and why others do not start
   nimlet doctor                           how nimlet is set up here, and what is wrong
 
