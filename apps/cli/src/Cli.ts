@@ -89,6 +89,10 @@ const obey = Effect.fnUntraced(function*(command: Exclude<Command, { readonly ki
       return yield* Effect.orDie(tellCompletions(command.shell))
     }
     case "subcommand": {
+      if (command.name === "replay") {
+        const { replayFile } = yield* Effect.promise(() => import("./Replay.ts"))
+        return yield* replayFile(command.operand, host)
+      }
       if (command.name === "doctor") {
         const { examine } = yield* Effect.promise(() => import("./Doctor.ts"))
         return yield* examine(command.invocation, host)

@@ -140,9 +140,10 @@ export const runFlags: ReadonlyArray<Flag> = [
   }
 ]
 
-/** Something other than a run: its words, and the only flags it takes, before or behind them. */
+/** Something other than a run: its words, and the only flags it takes, before or behind them; `operand` is one more word it needs. */
 export interface Subcommand {
-  readonly name: "extension list" | "doctor"
+  readonly name: "extension list" | "doctor" | "replay"
+  readonly operand?: string
   readonly about: string
   readonly flags: ReadonlyArray<Flag>
 }
@@ -158,6 +159,12 @@ export const subcommands: ReadonlyArray<Subcommand> = [
     name: "doctor",
     about: "says how nimlet is set up here, and what to do about what is wrong",
     flags: [json, start, provider, model, apiKey, approve, extension, noExtensions, requireExtension]
+  },
+  {
+    name: "replay",
+    operand: "FILE",
+    about: "checks what a machine mode wrote, or a session file, and says what is out of order or missing",
+    flags: []
   }
 ]
 
@@ -183,6 +190,7 @@ nimlet SUBCOMMAND [FLAGS]
   nimlet --mode rpc                       commands in, records out, until the input ends
   nimlet extension list                   what every extension offers, and why others do not start
   nimlet doctor                           how nimlet is set up here, and what is wrong
+  nimlet replay FILE                      what is wrong in a recorded stream or session
 
 Flags stand before the prompt; everything from its first word on is the prompt. A subcommand has nothing behind it but its
 own flags: \`nimlet doctor\` is one, \`nimlet doctor my code\` and \`nimlet -- doctor\` are prompts.

@@ -53,8 +53,9 @@ interface State {
   /** Something told that not all went well: an error, or a diagnostic of that level. */
   readonly faulted: boolean
   readonly ids: Set<string>
-  /** Ids of commands that began a turn, and those of them whose last turn has ended. */
+  /** Ids of commands that began a turn, of those that were queued and may begin one, and of those whose last turn has ended. */
   readonly accepted: Set<string>
+  readonly queued: Set<string>
   readonly finished: Set<string>
   readonly violations: ReadonlyArray<Violation>
 }
@@ -67,6 +68,7 @@ const start = (mode: RecordMode): State => ({
   index: 0,
   ids: new Set(),
   accepted: new Set(),
+  queued: new Set(),
   finished: new Set(),
   violations: []
 })
@@ -170,13 +172,13 @@ const stepRun = (run: Run, record: RecordObject, ids: ReadonlySet<string>, say: 
 }
 
 /** What RPC mode says at the end of a turn, held against what was seen of it. */
-const checkOutcome = ({ accepted, finished }: State, { failed }: Run, record: RecordObject, say: (problem: string) => void): void => {
+const checkOutcome = ({ accepted, finished, queued }: State, { failed }: Run, record: RecordObject, say: (problem: string) => void): void => {
   const { error, request_id, success } = record
   if (success !== (failed === undefined)) say(`run_end tells success ${String(success)}, ${failed === undefined ? "no" : "an"} error came before`)
   if (success === false ? error !== failed : error !== undefined) say("run_end does not tell the turn's error")
   if (request_id === undefined) return
   const id = text(request_id)
-  if (!accepted.has(id)) say(`run_end names the request ${id}, which began no turn`)
+  if (!accepted.has(id) && !queued.has(id)) say(`run_end names the request ${id}, which began no turn`)
   if (finished.has(id)) say(`a second run_end for the request ${id}`)
   finished.add(id)
 }
@@ -200,6 +202,7 @@ const stepRecord = (before: State, record: RecordObject): State => {
   if (type === "response") {
     if (typeof record["id"] !== "string" || typeof record["ok"] !== "boolean") say("a response needs an id and ok")
     if (record["state"] === "started") state.accepted.add(text(record["id"]))
+    if (record["state"] === "queued") state.queued.add(text(record["id"]))
   }
   const asks = type === "message" && record["role"] === "user"
   const says = type === "message" && record["role"] === "assistant"

@@ -11,7 +11,7 @@ export const aboutExtension = (figures: ExtensionFigures) => {
     family,
     folder,
     project,
-    state,
+    state: state.toLowerCase(),
     pid: pid ?? null,
     restarts,
     start_ms: startMillis ?? null,
