@@ -34,6 +34,6 @@ export const encodeRecord = (event: AgentEvent | SessionRecord, more?: Readonly<
     ...rest,
     prompt: prompt === "" ? undefined : prompt,
     ...more,
-    duration_ms: duration_ms === 0 ? undefined : duration_ms
+    duration_ms: duration_ms === undefined || Math.round(duration_ms) === 0 ? undefined : Math.round(duration_ms)
   })
 }
