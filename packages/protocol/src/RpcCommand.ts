@@ -56,16 +56,39 @@ export type RpcCommandName = keyof typeof RpcCommandFields
 /** What a command says beside its `id` and `type`. */
 export type RpcCommandBody<N extends RpcCommandName> = Schema.Struct.Type<(typeof RpcCommandFields)[N]>
 
+const member = <N extends RpcCommandName, F extends Schema.Struct.Fields>(type: N, fields: F) =>
+  Schema.Struct({ id: text, type: Schema.Literal(type), ...fields })
+
 /** A command of RPC mode. */
-export type RpcCommand = { readonly [N in RpcCommandName]: { readonly id: string; readonly type: N } & RpcCommandBody<N> }[RpcCommandName]
-
-const names: ReadonlyArray<string> = Object.keys(RpcCommandFields)
-const isName = (type: string): type is RpcCommandName => names.includes(type)
-
-const structOf = (type: RpcCommandName) => Schema.Struct({ id: text, type: Schema.Literal(type), ...RpcCommandFields[type] })
-
-/** Every command. */
-export const RpcCommand: Schema.Codec<RpcCommand> = Schema.Union(names.filter(isName).map(structOf)) as never
+export const RpcCommand = Schema.Union([
+  member("initialize", RpcCommandFields.initialize),
+  member("prompt", RpcCommandFields.prompt),
+  member("steer", RpcCommandFields.steer),
+  member("follow_up", RpcCommandFields.follow_up),
+  member("interrupt", RpcCommandFields.interrupt),
+  member("command", RpcCommandFields.command),
+  member("new", RpcCommandFields.new),
+  member("resume", RpcCommandFields.resume),
+  member("fork", RpcCommandFields.fork),
+  member("compact", RpcCommandFields.compact),
+  member("reload", RpcCommandFields.reload),
+  member("set_mode", RpcCommandFields.set_mode),
+  member("set_model", RpcCommandFields.set_model),
+  member("trust", RpcCommandFields.trust),
+  member("get_state", RpcCommandFields.get_state),
+  member("clear_queue", RpcCommandFields.clear_queue),
+  member("set_steering_mode", RpcCommandFields.set_steering_mode),
+  member("set_follow_up_mode", RpcCommandFields.set_follow_up_mode),
+  member("extensions", RpcCommandFields.extensions),
+  member("list_sessions", RpcCommandFields.list_sessions),
+  member("stats", RpcCommandFields.stats),
+  member("approve", RpcCommandFields.approve),
+  member("answer", RpcCommandFields.answer),
+  member("ui_action", RpcCommandFields.ui_action),
+  member("shutdown", RpcCommandFields.shutdown)
+])
+/** A command of RPC mode. */
+export type RpcCommand = typeof RpcCommand.Type
 
 /** Why a line is no command; `id` is empty where none could be read. */
 export interface RpcRefusal {
@@ -78,13 +101,9 @@ const problems: { readonly [N in RpcCommandName]?: string } = {
   set_steering_mode: "mode must be all or one-at-a-time.",
   set_follow_up_mode: "mode must be all or one-at-a-time."
 }
-const decoders = new Map<RpcCommandName, (value: unknown) => Result.Result<RpcCommand, { readonly message: string }>>()
-
-const decoderOf = (type: RpcCommandName) => {
-  const decode = decoders.get(type) ?? Schema.decodeUnknownResult(structOf(type) as never as Schema.Codec<RpcCommand>)
-  decoders.set(type, decode)
-  return decode
-}
+const names: ReadonlyArray<string> = Object.keys(RpcCommandFields)
+const isName = (type: string): type is RpcCommandName => names.includes(type)
+const decode = Schema.decodeUnknownResult(RpcCommand)
 
 const isObject = (value: unknown): value is { readonly [key: string]: unknown } => typeof value === "object" && value !== null && !Array.isArray(value)
 
@@ -102,5 +121,5 @@ export const decodeRpcCommand = (line: string): Result.Result<RpcCommand, RpcRef
   if (typeof id !== "string" || typeof type !== "string") return refuse("Command requires string id and type fields.", typeof id === "string" ? id : "")
   if (!isName(type)) return refuse(`Unknown RPC command: ${type}`, id)
   if (messages.has(type) && (typeof message !== "string" || message.trim() === "")) return refuse(`${type} requires message.`, id)
-  return Result.mapError(decoderOf(type)(value), (error) => ({ id, error: problems[type] ?? `${type}: ${error.message.replaceAll(/\s+/g, " ")}` }))
+  return Result.mapError(decode(value), (error) => ({ id, error: problems[type] ?? `${type}: ${error.message.replaceAll(/\s+/g, " ")}` }))
 }
