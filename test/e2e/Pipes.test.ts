@@ -129,6 +129,25 @@ describe("a reader", () => {
     expect(checkRecords(all)).toEqual([])
     expect(run.stdout.length).toBeGreaterThan(1_000_000)
   }, 60_000)
+
+  it("who is slow gets also what fits behind a full pipe", async () => {
+    await using space = await makeWorkspace()
+    const nimlet = "nimlet --mode json --script script.json go"
+    await space.file("a.txt", "a line\n".repeat(20))
+    const steps = (repeat: number) => script(space, { tool: "read", args: { path: "a.txt" }, repeat }, { text: "Done." })
+    const lengthOf = async (repeat: number) => {
+      await steps(repeat)
+      return (await shell(space, nimlet)).stdout.length
+    }
+    const one = await lengthOf(1)
+    const step = await lengthOf(2) - one
+    // Records far smaller than the pipe, which holds 64 KiB; Node takes 16 more without a word.
+    await steps(1 + Math.round((73 * 1024 - one) / step))
+    const run = await shell(space, `${nimlet} | (sleep 1.5; cat)`)
+    expect(run.stdout.length).toBeGreaterThan(66 * 1024)
+    expect(run.stdout.length).toBeLessThan(80 * 1024)
+    expect(records(run.stdout).at(-1)).toMatchObject({ type: "session_end", success: true })
+  })
 })
 
 describe("a question in JSON mode", () => {

@@ -99,9 +99,9 @@ describe("nimlet --mode rpc", () => {
     await using space = await makeWorkspace()
     await using stub = await startModelStub([{ tools: [{ name: "bash", args: { command: slow } }] }, { text: "Steered." }, { text: "Followed." }])
     const rpc = startRpc(space, anthropic.args, { env: anthropic.env(stub.url) })
-    const prompt = rpc.send("prompt", { message: "go" })
-    // Without waiting for anything: words that come right behind a prompt belong to its turn.
-    const steered = rpc.send("steer", { message: "mind the tests" })
+    const [prompt, steered] = ["go", "mind the tests"]
+    // In one piece: words that come right behind a prompt belong to its turn.
+    rpc.raw(`{"id":"go","type":"prompt","message":"go"}\n{"id":"mind the tests","type":"steer","message":"mind the tests"}\n`)
     await rpc.until((record) => record["type"] === "tool_call")
     expect(await rpc.ask("prompt", { message: "and then" })).toMatchObject({ ok: false, error: "prompt requires streamingBehavior: steer or followUp while busy." })
     expect(await rpc.ask("new")).toMatchObject({ ok: false, error: expect.stringContaining("busy") })
@@ -301,6 +301,60 @@ describe("nimlet --mode rpc", () => {
     expect(all.filter(({ type }) => ["approval_required", "ui_request", "status", "widget", "notice"].includes(type))).toEqual([])
   })
 
+  it("ends a turn that was interrupted before it began, too", async () => {
+    await using space = await makeWorkspace()
+    await using stub = await startModelStub([{ tools: [{ name: "bash", args: { command: "trap '' TERM; echo begun; while :; do sleep 1; done" } }] }, { text: "Well." }, { text: "Steered." }])
+    const rpc = startRpc(space, anthropic.args, { env: anthropic.env(stub.url) })
+    rpc.send("prompt", { message: "go" })
+    await rpc.until((record) => record["type"] === "tool_output_delta")
+    // The first turn takes a moment to end; the next wait for that.
+    const line = (id: string, type: string, message = "") => JSON.stringify({ id, type, ...(message === "" ? {} : { message }) })
+    rpc.raw([line("i1", "interrupt"), line("p", "prompt", "never begun"), line("i2", "interrupt"), line("q", "prompt", "begun"), line("s", "steer", "this too"), ""].join("\n"))
+    expect(await rpc.turn("p")).toMatchObject({ success: false, error: "Interrupted" })
+    const { run_id } = await rpc.turn("q")
+    const { stdout } = await rpc.end()
+    expectRight(stdout)
+    const all = records(stdout)
+    expect(all.findIndex(({ action }) => action === "enqueue")).toBeGreaterThan(all.findIndex((record) => record["type"] === "run_start" && record["run_id"] === run_id))
+    expect(all.filter(({ content, turn_id }) => content === "this too" && turn_id === run_id)).toHaveLength(1)
+  })
+
+  it("does not wait for a client that has gone while extensions ask it something at their start", async () => {
+    await using space = await makeWorkspace()
+    await space.extension("curious", {
+      manifest: { name: "curious", command: ["./curious.mjs"], response_timeout_seconds: null },
+      files: {
+        "curious.mjs": `#!/usr/bin/env node
+import { createInterface } from "node:readline"
+const send = (message) => console.log(JSON.stringify(message))
+send({ type: "register", commands: [], events: ["session_start"] })
+let starting
+for await (const line of createInterface({ input: process.stdin })) {
+  const { event, id, type } = JSON.parse(line)
+  if (event === "session_start") {
+    starting = id
+    send({ type: "ui_request", id: "q", parent_id: id, method: "question", prompt: "Who are you?", options: [] })
+  }
+  if (type === "ui_response") send({ type: "response", id: starting })
+}
+`
+      }
+    })
+    const rpc = startRpc(space, offline)
+    rpc.send("initialize", { ui: true })
+    const { request_id } = await rpc.until((record) => record["type"] === "ui_request")
+    expect(await rpc.ask("answer", { request_id, answer: "me" })).toMatchObject({ ok: true })
+    await rpc.ask("get_state")
+    await rpc.end()
+
+    const gone = startRpc(space, offline)
+    gone.send("initialize", { ui: true })
+    await gone.until((record) => record["type"] === "ui_request")
+    const { code, stdout } = await gone.end()
+    expect(code).toBe(0)
+    expectRight(stdout)
+  })
+
   it("cancels what is open when the client goes, and leaves nothing running", async () => {
     await using space = await makeWorkspace()
     await space.extension("asker", withAsker)
@@ -341,7 +395,9 @@ describe("nimlet --mode rpc", () => {
     expectRight(stdout)
     const all = records(stdout)
     expect(all.find(({ id }) => id === stop)).toMatchObject({ ok: true, state: "stopping" })
-    expect(all.findIndex(({ action }) => action === "clear")).toBeLessThan(all.findIndex(({ id }) => id === stop))
+    const cleared = all.findIndex(({ action }) => action === "clear")
+    expect(cleared).toBeGreaterThan(0)
+    expect(cleared).toBeLessThan(all.findIndex(({ id }) => id === stop))
     expect(all.find(({ request_id, type }) => type === "run_end" && request_id === prompt)).toMatchObject({ success: false })
     expect(await lastingSurvivors(space.root)).toEqual([])
   })

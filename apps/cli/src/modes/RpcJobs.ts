@@ -2,7 +2,7 @@
  * What a client has asked for and takes time: turns, and changes of the session. At most one is under way; one that was
  * interrupted no longer counts, so that its client can go on at once.
  */
-import { Cause, Deferred, Effect, Exit, Fiber, type Scope } from "effect"
+import { Cause, Deferred, Effect, Exit, Fiber, type Scope, Semaphore } from "effect"
 import { type Agent, EventSink, type RunResult, type UserInput } from "@nimlet/agent"
 import type { ApprovalRequest } from "@nimlet/extension"
 import type { AgentEvent } from "@nimlet/protocol"
@@ -54,6 +54,8 @@ export const makeRpcJobs = (scope: Scope.Scope, writer: RpcWriter, publish: Even
   const jobs = new Set<Job>()
   const leaving = new Set<Job>()
   const calls = new Map<string, CallEvent>()
+  // Whoever was interrupted may need a moment to end; records of two turns never mix.
+  const inTurn = Semaphore.makeUnsafe(1).withPermits(1)
   let closed = false
   const present = () => [...jobs].find((job) => !leaving.has(job))
 
@@ -115,7 +117,7 @@ export const makeRpcJobs = (scope: Scope.Scope, writer: RpcWriter, publish: Even
     const begun = yield* Deferred.make<void>()
     const sink = sinkOf(turn, begun, id)
     const work: Effect.Effect<RunResult> = Effect.provideService(agent.prompt(input), EventSink, sink)
-    const told = (exit: Exit.Exit<RunResult>) => turn.told || id === undefined ? Effect.void : tell(agent, sink, why(exit), id)
+    const told = (exit: Exit.Exit<RunResult>) => turn.told || id === undefined ? Effect.void : inTurn(tell(agent, sink, why(exit), id))
     // What an interrupted turn has left begins one of its own.
     const next = Effect.suspend(() => closed || present() !== undefined ? Effect.succeed(undefined) : agent.takeLeft).pipe(
       Effect.provideService(EventSink, { publish }),
@@ -124,7 +126,7 @@ export const makeRpcJobs = (scope: Scope.Scope, writer: RpcWriter, publish: Even
         return run(agent, { typed: left.content, literal: left.extension !== undefined }, left.requestId)
       })
     )
-    yield* start("run", begun, Effect.asVoid(Effect.onExit(work, told)), next)
+    yield* start("run", begun, Effect.asVoid(Effect.onExit(inTurn(work), told)), next)
   })
 
   const interrupt = Effect.sync(() => {
@@ -140,7 +142,7 @@ export const makeRpcJobs = (scope: Scope.Scope, writer: RpcWriter, publish: Even
     run,
     change: (kind, work, told) =>
       Effect.flatMap(Deferred.make<void>(), (begun) =>
-        start(kind, begun, work.pipe(Effect.onExit(told), Effect.exit, Effect.asVoid, Effect.provideService(EventSink, { publish })), Effect.void)),
+        start(kind, begun, inTurn(work).pipe(Effect.onExit(told), Effect.exit, Effect.asVoid, Effect.provideService(EventSink, { publish })), Effect.void)),
     begun: Effect.suspend(() => {
       const job = present()
       return job === undefined ? Effect.void : Deferred.await(job.begun)
