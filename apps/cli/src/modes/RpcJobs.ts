@@ -78,8 +78,7 @@ export const makeRpcJobs = (scope: Scope.Scope, writer: RpcWriter, publish: Even
       switch (event.type) {
         case "run_start":
           turn.error = undefined
-          Deferred.doneUnsafe(begun, Effect.void)
-          break
+          return Effect.andThen(publish(event), Deferred.succeed(begun, undefined))
         case "error":
           turn.error = event.message
           break
