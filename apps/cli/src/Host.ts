@@ -26,6 +26,8 @@ export interface Host {
   readonly pid: number
   /** Whether a process of this machine lives. */
   readonly isAlive: (pid: number) => boolean
+  /** Sends requests to models. */
+  readonly fetch: typeof globalThis.fetch
 }
 
 /** Whether text for people may have colours. */

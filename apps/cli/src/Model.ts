@@ -33,6 +33,7 @@ export const keyVariables = (settings: Settings): ReadonlyArray<string> => [
 export const modelsOptions = (host: Host, settings: Settings, offered: Readonly<Record<string, ProviderSettings>> = {}): ModelsOptions => ({
   environment: host.environment,
   home: host.home,
+  fetch: host.fetch,
   providers: { ...settings.providers, ...offered },
   ...(settings.agent?.request_timeout === undefined ? {} : { requestTimeout: Duration.seconds(settings.agent.request_timeout) })
 })

@@ -4,6 +4,7 @@ import { Cause, Effect, Exit, Fiber, Layer } from "effect"
 import { main } from "./Cli.ts"
 import { layerFiles } from "./Folders.ts"
 import type { Host } from "./Host.ts"
+import { httpFetch } from "./HttpFetch.ts"
 
 /** A folder that was deleted under us has no name any more. */
 const currentFolder = (): string => {
@@ -14,6 +15,10 @@ const currentFolder = (): string => {
     return process.exit(1)
   }
 }
+
+/** Whether Node was told to go through the proxies that the environment names, which only its own `fetch` does in every version. */
+const proxied = process.env["NODE_USE_ENV_PROXY"] === "1" ||
+  [...process.execArgv, process.env["NODE_OPTIONS"] ?? ""].some((words) => words.includes("--use-env-proxy"))
 
 const host: Host = {
   argv: process.argv.slice(2),
@@ -33,6 +38,7 @@ const host: Host = {
     }))
   },
   pid: process.pid,
+  fetch: proxied ? globalThis.fetch : httpFetch,
   isAlive: (pid) => {
     try {
       return process.kill(pid, 0)

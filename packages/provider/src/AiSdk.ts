@@ -40,7 +40,7 @@ export interface AiSdkOptions {
   readonly maxOutputTokens?: number
   readonly thinking?: Thinking
   readonly providerOptions?: AiProviderOptions
-  /** The real `fetch`, for tests. */
+  /** What sends requests; default the platform's `fetch`. */
   readonly fetch?: Fetch
 }
 
@@ -48,7 +48,7 @@ export interface AiSdkOptions {
 const CHUNK = 1024
 
 /** How long the end of the body is waited for once the answer is whole. */
-const DRAIN = "1 second"
+const DRAIN = Duration.seconds(1)
 
 interface Chunk {
   readonly parts: ReadonlyArray<AiStreamPart>
@@ -100,6 +100,7 @@ const mergeOptions = (ours: AiProviderOptions = {}, theirs: AiProviderOptions = 
 
 /** A connection that was made, and how prompts are said to it. */
 interface Line extends Connection {
+  readonly silence: Duration.Duration
   readonly say: (prompt: LanguageModel.ProviderOptions["prompt"]) => AiPrompt
   readonly offer: (tools: LanguageModel.ProviderOptions["tools"]) => Array<AiTool>
 }
@@ -107,6 +108,7 @@ interface Line extends Connection {
 const openLine = (options: AiSdkOptions): Effect.Effect<Line> =>
   Effect.map(options.connect, (connection) => ({
     ...connection,
+    silence: Duration.fromInputUnsafe(options.requestTimeout ?? "300 seconds"),
     say: makeAiPrompt({
       ...(options.images === undefined ? {} : { images: options.images }),
       ...(connection.toolImages === undefined ? {} : { toolImages: connection.toolImages })
@@ -146,7 +148,7 @@ const request = Effect.fnUntraced(function*(options: AiSdkOptions, line: Effect.
   const hooked = yield* makeHookedFetch({
     provider: options.provider,
     model: options.model,
-    requestTimeout: Duration.fromInputUnsafe(options.requestTimeout ?? "300 seconds"),
+    requestTimeout: connection.silence,
     ...(options.fetch === undefined ? {} : { fetch: options.fetch })
   })
   const clock = yield* Clock.Clock
@@ -166,7 +168,7 @@ const request = Effect.fnUntraced(function*(options: AiSdkOptions, line: Effect.
   // The end of the body leaves the connection usable for the next step. It is read behind the answer's back, detached since
   // nobody waits for it, and for a limited time, since a server may keep it open.
   const drain: Effect.Effect<void, AiError.AiError> = Effect.flatMap(read, ({ done }) => done ? Effect.void : drain)
-  const readOn = Effect.forkDetach(Effect.catch(Effect.timeout(drain, DRAIN), () => abort))
+  const readOn = Effect.suspend(() => Effect.forkDetach(Effect.catch(Effect.timeout(drain, DRAIN), () => abort)))
 
   let over: Effect.Effect<never, AiError.AiError | Cause.Done> | undefined
   const ended = (done: boolean): Effect.Effect<never, AiError.AiError | Cause.Done> | undefined => {

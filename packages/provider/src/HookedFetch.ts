@@ -12,14 +12,14 @@ export const REDACTED = "<redacted>"
 
 const CREDENTIAL = /^(authorization|proxy-authorization|x-api-key|api-key|x-goog-api-key|cookie)$/
 
-type Headers = { readonly [name: string]: string }
+type HeaderRecord = { readonly [name: string]: string }
 
 /** The headers as hooks see them. */
-export const redact = (headers: Headers): Headers =>
+export const redact = (headers: HeaderRecord): HeaderRecord =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, CREDENTIAL.test(name) ? REDACTED : value]))
 
 /** A hook's answer laid over the real headers; see `ProviderHooks.headers`. */
-export const applyHeaders = (real: Headers, changes: { readonly [name: string]: string | null }): Headers => {
+export const applyHeaders = (real: HeaderRecord, changes: { readonly [name: string]: string | null }): HeaderRecord => {
   const headers: { [name: string]: string } = { ...real }
   for (const [name, value] of Object.entries(changes)) {
     const key = name.toLowerCase()
@@ -32,10 +32,10 @@ export const applyHeaders = (real: Headers, changes: { readonly [name: string]: 
 /** How much of an error's body hooks get, in characters. */
 const longestErrorBody = 64 * 1024
 
-const requestHeaders = (init: RequestInit | undefined): Headers =>
-  Object.fromEntries(new globalThis.Headers(init?.headers).entries())
+const requestHeaders = (init: RequestInit | undefined): HeaderRecord =>
+  Object.fromEntries(new Headers(init?.headers).entries())
 
-const responseHeaders = (response: globalThis.Response): Headers =>
+const responseHeaders = (response: globalThis.Response): HeaderRecord =>
   Object.fromEntries([...response.headers.entries()].filter(([name]) => name !== "set-cookie"))
 
 /** One request's `fetch` and the watch over it. */
@@ -116,7 +116,7 @@ export const makeHookedFetch = Effect.fnUntraced(function*(options: {
   const run = Effect.runPromiseWith(context)
   const fetch: Fetch = async (input, init) => {
     const signal = init?.signal ?? undefined
-    url = input instanceof Request ? input.url : String(input)
+    url = typeof input === "string" ? input : "url" in input ? input.url : input.href
     const hooked = hooks.request !== undefined || hooks.headers !== undefined
     const changed = hooked ? await run(change(init), interruptible(signal)) : init
     touch()

@@ -2,7 +2,7 @@
 import { Context, Duration, Effect, FileSystem, Layer, Option, type Redacted } from "effect"
 import * as LanguageModel from "effect/ai/LanguageModel"
 import * as AiSdk from "./AiSdk.ts"
-import type { AiProviderOptions, Thinking } from "./AiSdk/Model.ts"
+import type { AiProviderOptions, Fetch, Thinking } from "./AiSdk/Model.ts"
 import { type AuthFile, type CredentialSearch, type Environment, findCredential, readAuthFile } from "./Credentials.ts"
 import { type Api, apiNames, modelLimits, type Preset, presets } from "./ModelCatalog.ts"
 import * as Offline from "./Offline.ts"
@@ -80,6 +80,8 @@ export interface ModelsOptions {
   readonly home: string
   readonly providers?: { readonly [name: string]: ProviderSettings }
   readonly requestTimeout?: Duration.Input
+  /** What sends requests; default the platform's `fetch`. */
+  readonly fetch?: Fetch
 }
 
 const load: { readonly [A in Api | "openai-compatible"]: Effect.Effect<{ readonly connect: (endpoint: Endpoint) => AiSdk.Connection }> } = {
@@ -203,6 +205,7 @@ const make = Effect.fnUntraced(function*(options: ModelsOptions): Effect.fn.Retu
         ...(ref.maxTokens === undefined ? {} : { maxOutputTokens: ref.maxTokens }),
         ...(ref.thinking === undefined ? {} : { thinking: ref.thinking }),
         ...(options.requestTimeout === undefined ? {} : { requestTimeout: options.requestTimeout }),
+        ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
         ...(settings?.options === undefined ? {} : { providerOptions: { [optionsName]: settings.options } as AiProviderOptions })
       })
     }

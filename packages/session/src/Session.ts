@@ -51,10 +51,10 @@ export interface SessionOptions {
 export const isoTime = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis).toISOString())
 
 const entryId = (taken: ReadonlySet<string>): Effect.Effect<string> =>
-  Random.nextIntBetween(0, 0xffffffff).pipe(
-    Effect.map((n) => n.toString(16).padStart(8, "0")),
-    Effect.repeat({ until: (id) => !taken.has(id) })
-  )
+  Effect.flatMap(Random.nextIntBetween(0, 0xffffffff), (n) => {
+    const id = n.toString(16).padStart(8, "0")
+    return taken.has(id) ? entryId(taken) : Effect.succeed(id)
+  })
 
 const isName = (entry: SessionEntry | UnknownEntry): entry is NameEntry => entry.type === "name"
 
