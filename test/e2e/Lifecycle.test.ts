@@ -187,11 +187,26 @@ describe("in JSON mode an extension", () => {
     expect(run.code).toBe(0)
     const record = records(run.stdout).find((each) => each["type"] === "tool_result")!
     expect(record["output"]).toContain("my *** [checked]")
-    expect(sessionLines(space).find(({ type }) => type === "tool_result").output).toBe(record["output"])
+    const stored = sessionLines(space).find(({ type }) => type === "tool_result")
+    expect(stored).toMatchObject({ output: record["output"], changed_by: ["a"] })
     expect(JSON.stringify(stub.requests[1]!.body)).toContain("my *** [checked]")
     expect(JSON.stringify(stub.requests[1]!.body)).not.toContain("my secret")
     const results = heardIn(space).filter(({ event }) => event === "tool_result")
     expect(results[1].payload).toMatchObject({ arguments: { command: "echo my secret" }, original_arguments: { command: "echo secret" } })
+  })
+})
+
+describe("in print mode an extension", () => {
+  it("hears the same, and that nobody can be asked", async () => {
+    await using space = await makeWorkspace()
+    await install(space, "witness")
+    const run = await space.nimlet(["-p", "--provider", "offline", "list the files"])
+    expect(run.code).toBe(0)
+    expect(heardIn(space)[0]).toMatchObject({ event: "initialize", payload: { mode: "print", ui: false } })
+    expect(namesIn(space).filter((name) => !request.includes(name))).toEqual([
+      "session_start", "input", "before_agent_start", "turn_start", "context", "message_end", "tool_call", "tool_result", "context", "message_end",
+      "turn_end", "agent_settled", "session_shutdown", "session_end"
+    ])
   })
 })
 
