@@ -76,7 +76,7 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
     const taken = new Set<string>()
     const about = aboutSession(session)
 
-    const settleCall = Effect.fnUntraced(function*({ call, duration_ms, result }: SettledCall) {
+    const settleCall = Effect.fnUntraced(function*({ call, changedBy, duration_ms, result }: SettledCall) {
       const { publish } = yield* EventSink
       const output = textOf(result.content)
       const images = result.content.filter((part) => part.type === "image")
@@ -88,7 +88,8 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
         is_error: result.isError,
         tool: call.name,
         ...(images.length === 0 ? {} : { images }),
-        ...details
+        ...details,
+        ...(changedBy === undefined ? {} : { changed_by: changedBy })
       })
       yield* publish({
         type: "tool_result",

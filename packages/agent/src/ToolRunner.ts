@@ -21,11 +21,12 @@ export interface ToolCall {
   readonly step: number
 }
 
-/** A result and how long the call took, hooks and questions included. */
+/** A result and how long the call took, hooks and questions included. `changedBy` are the extensions that changed what was run. */
 export interface SettledCall {
   readonly call: ToolCall
   readonly result: ToolResult
   readonly duration_ms: number
+  readonly changedBy?: ReadonlyArray<string>
 }
 
 /**
@@ -77,7 +78,7 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
       return { ...result, content, isError: payload.is_error }
     })
 
-    const settle = Effect.fnUntraced(function*(call: ToolCall, tools: ToolSet, begun: Effect.Effect<void>, options?: HookOptions) {
+    const settle = Effect.fnUntraced(function*(call: ToolCall, tools: ToolSet, begun: Effect.Effect<void>, note: (changedBy: ReadonlyArray<string>) => void, options?: HookOptions) {
       const found = tools.find(call.name)
       if (Option.isNone(found)) return errorResult(`Unknown tool: ${call.name}`)
       const offered = found.value
@@ -99,6 +100,7 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
       const denial = yield* permissions.check(offered, args)
       if (Option.isSome(denial)) return denied(denial.value)
 
+      if (changed) note(gate.changedBy)
       yield* begun
       const result = yield* execute(call, offered, args)
       return yield* afterwards(call.name, sent, args, result, options)
@@ -107,8 +109,9 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
     return {
       run: Effect.fnUntraced(function*(call, tools, begun, options) {
         const started = yield* Clock.currentTimeMillis
-        const result = yield* settle(call, tools, begun, options)
-        return { call, result, duration_ms: (yield* Clock.currentTimeMillis) - started }
+        let changedBy: ReadonlyArray<string> | undefined
+        const result = yield* settle(call, tools, begun, (extensions) => void (changedBy = extensions), options)
+        return { call, result, duration_ms: (yield* Clock.currentTimeMillis) - started, ...(changedBy === undefined ? {} : { changedBy }) }
       })
     }
   })

@@ -56,7 +56,6 @@ describe("a built-in command", () => {
         assert.strictEqual((yield* agent.session).id, session.id)
       })))
 
-  //
   it.effect("that an extension blocks says why, and changes nothing", () =>
     withAgent(rig({ answers: { session_before_switch: () => ({ _tag: "Blocked", reason: "finish first", blockedBy: ["x"] }) as never } }), ({ agent, events, prompt, session }) =>
       Effect.gen(function*() {
@@ -86,7 +85,6 @@ describe("a built-in command", () => {
         assert.deepStrictEqual(answersOf(events), ["Nothing to compact"])
       })))
 
-  // E-115
   it.effect("reloads, and an extension cannot take its name", () =>
     withAgent(rig({ commands: { reload: { message: "mine" } } }), ({ events, log, prompt }) =>
       Effect.gen(function*() {

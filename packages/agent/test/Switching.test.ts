@@ -56,7 +56,6 @@ describe("a new session", () => {
       }))
   })
 
-  //
   it.effect("is not entered when an extension says no: nothing happens but that the reason is told", () =>
     withAgent(rig({ answers: { session_before_switch: () => ({ _tag: "Blocked", reason: "unsaved work", blockedBy: ["x"] }) as never } }), ({ agent, log, session }) =>
       Effect.gen(function*() {
