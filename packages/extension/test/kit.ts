@@ -1,5 +1,6 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Effect, FileSystem, Layer, Path, Queue } from "effect"
+import { Effect, Exit, FileSystem, Layer, Path, Queue } from "effect"
+import { existsSync, readFileSync } from "node:fs"
 import {
   type Diagnostic,
   Diagnostics,
@@ -102,3 +103,8 @@ export const answering = (fields: Json | ((message: Json) => Json)) => (message:
   typeof message.id === "string" && message.type !== "cancel" && message.type !== "ui_response"
     ? self.send({ type: "response", id: message.id, ...(typeof fields === "function" ? fields(message) : fields) })
     : Effect.void
+
+/** Whether a process runs; signal 0 only looks. One that has ended but was not collected by its new parent does not. */
+export const alive = (pid: number) =>
+  Exit.isSuccess(Effect.runSyncExit(Effect.sync(() => process.kill(pid, 0)))) &&
+  !(existsSync(`/proc/${pid}/stat`) && / Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8")))
