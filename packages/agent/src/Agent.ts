@@ -136,7 +136,7 @@ const makeAgent = Effect.fnUntraced(function*(
     return name === undefined ? say(input.typed, input.piped) : command(input.typed, name, args ?? "")
   }
 
-  yield* hooks.run("session_start", about)
+  yield* hooks.run("session_start", { ...about, provider: options.provider, model: options.model, thinking: "" })
   yield* Effect.addFinalizer(() => hooks.run("session_end", about).pipe(Effect.timeoutOption(farewell)))
 
   return {

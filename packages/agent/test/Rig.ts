@@ -101,11 +101,16 @@ export const withAgent = <A, E>(options: RigOptions, body: (rig: Rig) => Effect.
     })
     const commands = options.commands ?? {}
     const extensions = Extensions.of({
-      start: () => Effect.succeed({ started: [], warnings: [] }),
+      start: () => Effect.succeed({ started: [], warnings: [], missing: [] }),
       stop: Effect.void,
       restart: () => Effect.succeed(false),
       tools: Effect.succeed(options.extensionTools ?? []),
-      commands: Effect.succeed(Object.keys(commands).map((name) => ({ name, description: "", extension: "test" }))),
+      commands: Effect.succeed(Object.keys(commands).map((name) => ({ name, description: "", whileBusy: false, extension: "test" }))),
+      modes: Effect.succeed([]),
+      providers: Effect.succeed([]),
+      act: () => Effect.succeed(false),
+      figures: Effect.succeed([]),
+      changes: Stream.empty,
       callTool: (name) => Effect.succeed({ content: [{ type: "text", text: `${name} of an extension` }], isError: false }),
       runCommand: (name) => {
         const reply = commands[name.toLowerCase()]

@@ -1,9 +1,12 @@
-/** What a line asks the host to show or store (seed 000, "Side effects"). */
+/** What a line asks the host to show, store or say (seed 000, "Side effects"; seed 001, "Side effects"). */
 import { Effect } from "effect"
-import { type JsonObject, SideEffects } from "@nimlet/protocol"
+import { type JsonObject, type Segment, SideEffects, type Status, type Widget, type WidgetElement } from "@nimlet/protocol"
 import { EntrySink } from "./Diagnostics.ts"
 import { fieldsOf } from "./Fields.ts"
-import { Frontend, type NoticeLevel } from "./Frontend.ts"
+import { Frontend, type NoticeLevel, type WidgetView } from "./Frontend.ts"
+import { isJsonObject } from "./Json.ts"
+import { SessionAccess } from "./SessionAccess.ts"
+import type { Shown } from "./Shown.ts"
 
 const decode = fieldsOf(SideEffects)
 const fields = Object.keys(SideEffects)
@@ -11,28 +14,54 @@ const fields = Object.keys(SideEffects)
 const levelOf = (level: string | undefined): NoticeLevel =>
   level === "error" ? "error" : level === "warning" || level === "warn" ? "warning" : "info"
 
-/** Lines of a widget that are not strings are left out; the widget stands. */
+const segmentsOf = (status: Status): ReadonlyArray<Segment> =>
+  "segments" in status ? status.segments : status.text === "" ? [] : [{ text: status.text }]
+
+/** Lines of a markdown element: least, most, and where nothing is said. */
+const height = { least: 4, most: 24, usual: 10 }
+
+const clamp = (value: number, least: number, most: number): number => Math.min(most, Math.max(least, value))
+
+const drawable = (element: WidgetElement): WidgetElement => {
+  switch (element.type) {
+    case "progress":
+      return { ...element, value: clamp(element.value, 0, element.max) }
+    case "markdown":
+      return { ...element, height: clamp(Math.round(element.height ?? height.usual), height.least, height.most) }
+    default:
+      return element
+  }
+}
+
+const viewOf = (widget: Widget): WidgetView | undefined => {
+  const { actions = [], position = "above_composer", title = "" } = "content" in widget ? widget : {} satisfies Partial<WidgetView>
+  const content = "content" in widget ? widget.content.map(drawable) : widget.lines.map((text) => ({ type: "text" as const, text }))
+  return content.length === 0 && actions.length === 0 && title === "" ? undefined : { title, position, content, actions }
+}
+
+/** Lines of a widget that are not strings are left out and the widget stands; one with `content` is not one of lines. */
 const lenient = (line: JsonObject): JsonObject => {
   const { widget } = line
-  if (typeof widget !== "object" || widget === null || !("lines" in widget) || !Array.isArray(widget.lines)) return line
-  return { ...line, widget: { ...widget, lines: widget.lines.filter((each) => typeof each === "string") } }
+  if (!isJsonObject(widget) || !Array.isArray(widget.lines)) return line
+  const { lines, ...rest } = widget
+  return { ...line, widget: "content" in rest ? rest : { ...rest, lines: lines.filter((each) => typeof each === "string") } }
 }
 
 /**
- * Applies the side effects of a line, in the order status, widget, notification, entry, and returns the names of those
- * that were ill-typed and ignored. `key` is the extension's, the namespace of status and widget keys.
+ * Applies the side effects of a line, in the order status, widget, notification, entry, user message, and returns the
+ * names of those that were ill-typed and ignored; what they would have replaced stays. `key` is the extension's.
  */
-export const applySideEffects = (key: string, line: JsonObject): Effect.Effect<ReadonlyArray<string>> =>
-  fields.some((field) => Object.hasOwn(line, field)) ? apply(key, lenient(line)) : Effect.succeed([])
+export const applySideEffects = (key: string, shown: Shown, line: JsonObject): Effect.Effect<ReadonlyArray<string>> =>
+  fields.some((field) => Object.hasOwn(line, field)) ? apply(key, shown, lenient(line)) : Effect.succeed([])
 
-const apply = Effect.fnUntraced(function*(key: string, line: JsonObject) {
-  const { bad, values: { notification, status, widget, ...rest } } = decode(line)
-  const frontend = yield* Frontend
-  if (status !== undefined) yield* frontend.status(`${key}:${status.key}`, status.text)
-  if (widget !== undefined) yield* frontend.widget(`${key}:${widget.key}`, widget.lines)
+const apply = Effect.fnUntraced(function*(key: string, shown: Shown, line: JsonObject) {
+  const { bad, values: { notification, status, user_message, widget, ...rest } } = decode(line)
+  if (status !== undefined) yield* shown.status(status.key, segmentsOf(status))
+  if (widget !== undefined) yield* shown.widget(widget.key, viewOf(widget))
   if (notification !== undefined) {
-    yield* frontend.notify(levelOf(notification.level), notification.message, key)
+    yield* (yield* Frontend).notify(levelOf(notification.level), notification.message, key)
   }
   if ("entry" in rest) yield* (yield* EntrySink)({ extension: key, data: rest.entry })
+  if (user_message !== undefined) yield* (yield* SessionAccess).say(key, user_message)
   return bad
 })

@@ -10,6 +10,8 @@ export interface Pending {
   /** Its budget, which a `tool_update` starts afresh. */
   readonly countdown: Countdown | undefined
   readonly onUpdate: ((text: string) => Effect.Effect<void>) | undefined
+  /** When it was sent, in milliseconds of the monotonic clock; kept of events only. */
+  readonly since?: number | undefined
 }
 
 /** Ids are decimal strings from "1"; each request leaves the table exactly once, by reply or by cancel. */
@@ -52,5 +54,10 @@ export class Conversation {
   /** Open requests. */
   get size(): number {
     return this.#pending.size
+  }
+
+  /** Their ids now. */
+  get openIds(): ReadonlySet<string> {
+    return new Set(this.#pending.keys())
   }
 }

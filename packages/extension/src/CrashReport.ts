@@ -31,13 +31,15 @@ export const crashReporter = () => {
   }
 }
 
-/** Says what the events mean, for as long as it runs. */
+/** Says what the events mean, for as long as it runs; `seen` is called for each. */
 export const reportCrashes = (
   events: PubSub.Subscription<SupervisorEvent>,
-  warn: (message: string, extension: string) => Effect.Effect<void>
+  warn: (message: string, extension: string) => Effect.Effect<void>,
+  seen: () => void
 ): Effect.Effect<never> => {
   const report = crashReporter()
   return Effect.forever(Effect.flatMap(PubSub.take(events), (event) => {
+    seen()
     const message = report(event)
     return message === undefined ? Effect.void : warn(message, event.child)
   }))

@@ -3,7 +3,7 @@ import { Context, Effect } from "effect"
 
 /** Something a person should read. `extension` is the extension's key; `message` is a whole sentence naming it. */
 export interface Diagnostic {
-  readonly level: "warning" | "error"
+  readonly level: "info" | "warning" | "error"
   readonly message: string
   readonly extension?: string
 }

@@ -3,11 +3,13 @@ import { Effect, FileSystem, Path, Result } from "effect"
 import type { Manifest } from "@nimlet/protocol"
 import { type FamilyPolicy, nimlet, type Root } from "./FamilyPolicy.ts"
 import { decodeManifest, looksLikeMilliseconds } from "./ManifestFile.ts"
+import type { ExtensionSettings } from "./Start.ts"
 
 /** An extension that can be started. */
 export interface Found {
   /** Unique in a run: the manifest's name, or `NAME#2` for the second of that name. */
   readonly key: string
+  /** With what the settings say in place of the file's. */
   readonly manifest: Manifest
   /** Real path of the folder that holds the manifest. */
   readonly folder: string
@@ -19,6 +21,8 @@ export interface Found {
 /** What was found, and a sentence for each thing that was skipped or looks wrong. */
 export interface Discovered {
   readonly found: ReadonlyArray<Found>
+  /** Those that settings switch off. */
+  readonly disabled: ReadonlyArray<Found>
   readonly warnings: ReadonlyArray<string>
 }
 
@@ -38,10 +42,14 @@ interface Candidate {
   readonly project: boolean
 }
 
-/** Every extension in the roots, then those named by path. Missing roots are no fault; a missing named path is one. */
+/**
+ * Every extension in the roots, then those named by path. Missing roots are no fault; a missing named path is one.
+ * `settings` are by name, for all of that name.
+ */
 export const discover = Effect.fnUntraced(function*(where: {
   readonly roots: ReadonlyArray<Root>
   readonly paths: ReadonlyArray<string>
+  readonly settings?: Readonly<Record<string, ExtensionSettings>>
 }) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -76,6 +84,7 @@ export const discover = Effect.fnUntraced(function*(where: {
   const seen = new Set<string>()
   const counts = new Map<string, number>()
   const found: Array<Found> = []
+  const disabled: Array<Found> = []
   for (const each of yield* Effect.forEach(candidates, read, { concurrency: 16 })) {
     if (seen.has(each.real)) continue
     seen.add(each.real)
@@ -83,17 +92,28 @@ export const discover = Effect.fnUntraced(function*(where: {
       warnings.push(`skipping ${each.folder}: ${each.manifest.failure}`)
       continue
     }
-    const manifest = each.manifest.success
-    const count = (counts.get(manifest.name) ?? 0) + 1
-    counts.set(manifest.name, count)
-    const key = count === 1 ? manifest.name : `${manifest.name}#${count}`
+    const { name } = each.manifest.success
+    const { disabled: off = false, ...settings } = settingsOf(where.settings, name)
+    const manifest = { ...each.manifest.success, ...settings }
+    const count = (counts.get(name) ?? 0) + 1
+    counts.set(name, count)
+    const key = count === 1 ? name : `${name}#${count}`
+    const one: Found = { key, manifest, folder: each.real, family: each.family, project: each.project }
+    if (off) {
+      disabled.push(one)
+      continue
+    }
     if (looksLikeMilliseconds(manifest)) {
       warnings.push(
         `extension '${key}': response_timeout_seconds is ${manifest.response_timeout_seconds}; the unit is seconds`
       )
     }
-    found.push({ key, manifest, folder: each.real, family: each.family, project: each.project })
+    found.push(one)
   }
-  const discovered: Discovered = { found, warnings }
+  const discovered: Discovered = { found, disabled, warnings }
   return discovered
 })
+
+/** What settings say of the extension `name`; names are someone else's words, so only own keys count. */
+export const settingsOf = (settings: Readonly<Record<string, ExtensionSettings>> = {}, name: string): ExtensionSettings =>
+  (Object.hasOwn(settings, name) ? settings[name] : undefined) ?? {}

@@ -2,7 +2,7 @@
  * One life of an extension: a process, its handshake, and then one fiber that owns the table of pending requests. It
  * never waits for the peer, so many requests are in flight and replies come in any order.
  */
-import { Effect, Result, type Scope, Stream } from "effect"
+import { Clock, Effect, Result, type Scope, Stream } from "effect"
 import type { HostMessage, HostRequest, JsonObject, Registration } from "@nimlet/protocol"
 import type { Countdown, Reply, Self, Stopwatch } from "@nimlet/actor"
 import { applySideEffects } from "./ApplySideEffects.ts"
@@ -10,10 +10,12 @@ import { Conversation } from "./Conversation.ts"
 import { CallFailed, ExtensionCrashed, StartFailed } from "./ExtensionError.ts"
 import { tapped } from "./FrameTap.ts"
 import { greet } from "./Handshake.ts"
+import { Inquiries } from "./Inquiries.ts"
 import { isJsonObject, parseJson } from "./Json.ts"
+import type { Meter } from "./Meter.ts"
+import type { Shown } from "./Shown.ts"
 import type { Sent, Transport } from "./Transport.ts"
 import type { Line } from "./Transport/Lines.ts"
-import { answerHostRequest, answerUiRequest, maxOpenQuestions } from "./UiRequests.ts"
 
 type WithoutId<T> = T extends unknown ? Omit<T, "id"> : never
 /** A request before it has its id. */
@@ -30,6 +32,14 @@ export type ExtensionMail =
   }
   /** The asker gave up. */
   | { readonly _tag: "Cancel"; readonly reply: Reply<JsonObject, CallFailed> }
+  /** The user pressed an action of a widget; the reply says whether the extension was told. */
+  | {
+    readonly _tag: "Act"
+    readonly widget: string
+    readonly action: string
+    readonly text: string
+    readonly reply: Reply<boolean>
+  }
   | { readonly _tag: "Lines"; readonly lines: ReadonlyArray<Line> }
   /** The peer is gone or will write no more. */
   | { readonly _tag: "Gone"; readonly how: string }
@@ -44,11 +54,13 @@ export interface LifeOptions {
   readonly initialize: () => HostMessage
   readonly registrationMillis: number
   readonly stopwatch: Stopwatch
-  readonly onRegistered: (registration: Registration) => Effect.Effect<void>
+  /** Emptied when the life ends. */
+  readonly shown: Shown
+  readonly meter: Meter
+  /** Called before the first request is let through; `life` counts from 1. What it forks ends with the life. */
+  readonly onRegistered: (registration: Registration, life: number) => Effect.Effect<void, never, Scope.Scope>
   /** Says something once per extension; `about` tells repetitions. */
   readonly warnOnce: (about: string, message: string) => Effect.Effect<void>
-  /** Counts a reply nobody waited for. */
-  readonly onLateReply: () => void
 }
 
 /** Requests one extension may have open; more fail as `busy`. */
@@ -87,12 +99,17 @@ const sayGoodbye = (transport: Transport) =>
 /** The behavior of an extension's actor. It fails with `StartFailed` before registration, `ExtensionCrashed` after. */
 export const extensionLife = (options: LifeOptions) => (self: Self<ExtensionMail>) =>
   Effect.gen(function*() {
-    const { key, stopwatch, warnOnce } = options
+    const { key, meter, shown, stopwatch, warnOnce } = options
+    const clock = yield* Clock.Clock
+    const now = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+    const begun = now()
+    meter.began()
     const transport = yield* Effect.flatMap(options.open, (opened) => tapped(opened, key))
+    meter.connected(transport.pid)
     const conversation = new Conversation()
     let registered = false
-    let openQuestions = 0
     const send = (message: HostMessage) => transport.send(JSON.stringify(message))
+    const inquiries = new Inquiries({ key, stopwatch, send, openRequests: () => conversation.openIds })
 
     yield* Effect.forkScoped(pump(transport, self))
     // Added after the pump and before any question: questions end first, and the peer is heard while it says goodbye.
@@ -108,32 +125,47 @@ export const extensionLife = (options: LifeOptions) => (self: Self<ExtensionMail
       const { type, ...rest } = mail.request
       const sent = yield* transport.send(JSON.stringify({ type, id: conversation.nextId, ...rest }))
       if (sent !== "accepted") return yield* fail(failureOf[sent])
-      conversation.open(mail)
+      conversation.open(type === "event" ? { ...mail, since: now() } : mail)
+      meter.sent()
     })
 
+    const givenUp = (id: string) => {
+      meter.gaveUp()
+      inquiries.requestOver(id, "given up")
+    }
+
     const effects = Effect.fnUntraced(function*(line: JsonObject) {
-      for (const field of yield* applySideEffects(key, line)) {
+      for (const field of yield* applySideEffects(key, shown, line)) {
         yield* warnOnce(field, `extension '${key}': ignored an invalid ${field}`)
       }
     })
 
-    const question = (line: JsonObject): Effect.Effect<unknown, never, Scope.Scope> => {
-      if (openQuestions >= maxOpenQuestions && typeof line.id === "string") {
-        return send({ type: "ui_response", id: line.id, answer: "", cancelled: true })
-      }
-      openQuestions++
-      return answerUiRequest(key, line, stopwatch).pipe(
-        Effect.flatMap((answer) => answer === undefined ? Effect.void : send(answer)),
-        Effect.ensuring(Effect.sync(() => openQuestions--)),
-        Effect.forkScoped({ startImmediately: true })
-      )
-    }
+    /** A request of the extension; without a text as its id nobody could tell which one is answered. */
+    const inquire = (
+      line: JsonObject,
+      take: (id: string) => Effect.Effect<unknown, never, Scope.Scope>
+    ): Effect.Effect<unknown, never, Scope.Scope> =>
+      typeof line.id === "string"
+        ? take(line.id)
+        : warnOnce("id", `extension '${key}' asks without an id that is a text (${String(line.type)}); such requests are ignored`)
+
+    const act = Effect.fnUntraced(function*({ action, reply, text, widget }: Extract<ExtensionMail, { _tag: "Act" }>) {
+      if (!registered || !shown.takes(widget, action, text)) return yield* reply.succeed(false)
+      const said = shown.carriesText(widget, action) ? text : ""
+      yield* reply.succeed((yield* send({ type: "ui_action", widget, action, text: said })) === "accepted")
+    })
 
     const hear = Effect.fnUntraced(function*(line: JsonObject) {
       switch (line.type) {
         case "response": {
           const pending = typeof line.id === "string" ? conversation.close(line.id) : undefined
-          if (pending === undefined) return options.onLateReply()
+          if (typeof line.id !== "string" || pending === undefined) return meter.late()
+          if (pending.reply.isAbandoned) {
+            givenUp(line.id)
+            return meter.late()
+          }
+          meter.answered(pending.since === undefined ? undefined : now() - pending.since)
+          inquiries.requestOver(line.id, "answered")
           yield* effects(line)
           return yield* pending.reply.succeed(line)
         }
@@ -146,25 +178,26 @@ export const extensionLife = (options: LifeOptions) => (self: Self<ExtensionMail
           return yield* (pending.onUpdate?.(line.content) ?? Effect.void)
         }
         case "ui_request":
-          return yield* Effect.asVoid(question(line))
-        case "host_request": {
-          const answer = answerHostRequest(line)
-          if (answer !== undefined) yield* send(answer)
-          return
-        }
+          return yield* Effect.asVoid(inquire(line, (id) => inquiries.question(id, line)))
+        case "host_request":
+          return yield* Effect.asVoid(inquire(line, (id) => inquiries.hostRequest(id, line)))
         case "register":
           return yield* warnOnce("register", `extension '${key}' registered again; only the first register counts`)
+        default:
+          return meter.dropped()
       }
     })
 
-    const noise = (text: string) =>
-      warnOnce(
+    const noise = (text: string) => {
+      meter.dropped()
+      return warnOnce(
         "noise",
         `extension '${key}' wrote a line that is not a JSON object: ${beginning(text)} ` +
           "(standard output is for protocol lines only; logs belong on standard error)"
       )
+    }
 
-    const welcome = Effect.fnUntraced(function*(line: Line) {
+    const welcome = Effect.fnUntraced(function*(line: Line): Effect.fn.Return<void, StartFailed, Scope.Scope> {
       const greeting = greet(line)
       switch (greeting._tag) {
         case "Noise":
@@ -174,7 +207,8 @@ export const extensionLife = (options: LifeOptions) => (self: Self<ExtensionMail
         case "Registered":
           registered = true
           yield* Effect.sync(() => timer.interruptUnsafe())
-          yield* options.onRegistered(greeting.registration)
+          meter.registered(now() - begun)
+          yield* options.onRegistered(greeting.registration, self.life)
           return yield* self.ready
       }
     })
@@ -182,6 +216,7 @@ export const extensionLife = (options: LifeOptions) => (self: Self<ExtensionMail
     const read = (line: Line): Effect.Effect<void, StartFailed, Scope.Scope> => {
       if (!registered) return welcome(line)
       if (Result.isFailure(line)) {
+        meter.dropped()
         return warnOnce("long", `extension '${key}' wrote a line over ${line.failure.limit} bytes; it was dropped`)
       }
       const parsed = parseJson(line.success)
@@ -196,9 +231,14 @@ export const extensionLife = (options: LifeOptions) => (self: Self<ExtensionMail
           break
         case "Cancel": {
           const id = conversation.abandon(mail.reply)
-          if (id !== undefined) yield* send({ type: "cancel", id })
+          if (id === undefined) break
+          yield* send({ type: "cancel", id })
+          givenUp(id)
           break
         }
+        case "Act":
+          yield* act(mail)
+          break
         case "Lines":
           for (const line of mail.lines) yield* read(line)
           break

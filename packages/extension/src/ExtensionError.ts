@@ -52,3 +52,7 @@ export class CallFailed extends Schema.TaggedError<CallFailed>()("CallFailed", {
     }
   }
 }
+
+/** A failed request as a sentence that names the extension. */
+export const toldOf = (error: CallFailed): string =>
+  error.reason === "timeout" ? `extension '${error.extension}': ${error.message}` : error.message

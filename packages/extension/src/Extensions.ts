@@ -1,9 +1,10 @@
 /** The running extensions of a session: start, tools, commands, events, stop. */
-import { Context, type Effect, type FileSystem, Layer, type Path } from "effect"
-import type { HookName, JsonObject } from "@nimlet/protocol"
+import { Context, type Effect, type FileSystem, Layer, type Path, type Stream } from "effect"
+import type { CommandContext, HookName, JsonObject } from "@nimlet/protocol"
 import type { CallFailed } from "./ExtensionError.ts"
 import type { Launcher } from "./Launcher.ts"
-import type { CommandReply, ExtensionCommand, ExtensionTool, ToolReply } from "./Offer.ts"
+import type { ExtensionFigures } from "./Figures.ts"
+import type { CommandReply, ExtensionCommand, ExtensionMode, ExtensionProvider, ExtensionTool, ToolReply } from "./Offer.ts"
 import { makeExtensions } from "./RunningExtensions.ts"
 import type { StartOptions, StartReport } from "./Start.ts"
 import type { Subscriber } from "./Subscriber.ts"
@@ -11,12 +12,16 @@ import { layerChildProcess } from "./Transport/ChildProcess.ts"
 
 /**
  * The running extensions. References in force where `start` runs are kept for their life: `Frontend`, `Diagnostics`,
- * `EntrySink`, `FrameTap`. Closing the layer stops everything.
+ * `EntrySink`, `FrameTap`, `SessionAccess`. Closing the layer stops everything.
  */
 export class Extensions extends Context.Service<Extensions, {
-  /** Starts all in parallel and returns when each has registered, failed or passed its limit. Stops earlier ones first. */
+  /**
+   * Stops earlier ones, starts all in parallel, and returns when each has registered, failed or passed its limit, or
+   * `proceed` says to go on. Those that work in the background are not waited for, unless they are required or a closed
+   * guard. Interrupting it gives the wait up and ends none.
+   */
   readonly start: (options: StartOptions) => Effect.Effect<StartReport>
-  /** Stops all at once: `shutdown`, 2 s, SIGTERM, 0.5 s, SIGKILL. */
+  /** Stops all at once: open questions are withdrawn, then `shutdown`, 2 s, SIGTERM, 0.5 s, SIGKILL. */
   readonly stop: Effect.Effect<void>
   /** Starts one afresh, out of quarantine too. False if no such extension is there, or it has ended for good. */
   readonly restart: (key: string) => Effect.Effect<boolean>
@@ -30,8 +35,24 @@ export class Extensions extends Context.Service<Extensions, {
     args: JsonObject,
     onUpdate?: (text: string) => Effect.Effect<void>
   ) => Effect.Effect<ToolReply, CallFailed>
-  /** Runs a command by name, in any case; `args` is the text after it. Interrupting it sends `cancel`. */
-  readonly runCommand: (name: string, args: string) => Effect.Effect<CommandReply, CallFailed>
+  /** What a user may switch to. */
+  readonly modes: Effect.Effect<ReadonlyArray<ExtensionMode>>
+  /** Where more models may be asked. */
+  readonly providers: Effect.Effect<ReadonlyArray<ExtensionProvider>>
+  /**
+   * Runs a command by name, in any case; `args` is the text after it, `context` what it may want to know of the
+   * session. Interrupting it sends `cancel`.
+   */
+  readonly runCommand: (name: string, args: string, context?: CommandContext) => Effect.Effect<CommandReply, CallFailed>
+  /**
+   * Tells an extension that the user pressed `action` of the widget `key` (`<extension>:<key>`); `text` is what a modal's
+   * composer held. False, and nothing sent, when that widget does not offer that action now.
+   */
+  readonly act: (key: string, action: string, text?: string) => Effect.Effect<boolean>
+  /** How each extension stands now, in startup order. */
+  readonly figures: Effect.Effect<ReadonlyArray<ExtensionFigures>>
+  /** The same now, and again whenever something of it has changed, at most four times a second. */
+  readonly changes: Stream.Stream<ReadonlyArray<ExtensionFigures>>
   /** Who is asked about an event, in startup order. A plain look-up: no effect, no allocation when nobody is. */
   readonly subscribers: (event: HookName) => ReadonlyArray<Subscriber>
 }>()("@nimlet/extension/Extensions") {

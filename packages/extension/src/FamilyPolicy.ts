@@ -14,6 +14,10 @@ export interface FamilyPolicy {
   readonly onFailure: "open" | "block"
   /** Events not sent while the agent only plans. */
   readonly silentInPlanMode: ReadonlyArray<HookName>
+  /** Events not sent when extensions are started anew in the same session (`/reload`, a change of trust). */
+  readonly silentOnReload: ReadonlyArray<HookName>
+  /** Whether an extension that was restarted after a crash is told of the session again, by `session_start` to it alone. */
+  readonly sessionStartAfterCrash: boolean
   /** Seconds a request may take when the manifest does not say. */
   readonly budgetSeconds: number
   /** Whether a tool that only reads runs without the first-time question. */
@@ -36,6 +40,8 @@ export const nimlet: FamilyPolicy = {
     "session_before_compact",
     "session_compact"
   ],
+  silentOnReload: ["session_start", "session_end"],
+  sessionStartAfterCrash: false,
   budgetSeconds: 30,
   readOnlyToolsUnasked: false
 }
@@ -47,6 +53,8 @@ export const niminal: FamilyPolicy = {
   projectRoots: [".niminal/extensions"],
   onFailure: "open",
   silentInPlanMode: [],
+  silentOnReload: [],
+  sessionStartAfterCrash: true,
   budgetSeconds: 30,
   readOnlyToolsUnasked: true
 }

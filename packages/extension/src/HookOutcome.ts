@@ -7,8 +7,10 @@ export interface Continue<N extends HookName> {
   readonly payload: HookPayload<N>
   /** Keys of the extensions whose reply changed the payload, in order. */
   readonly changedBy: ReadonlyArray<string>
-  /** `session_before_compact` only: a summary to use instead of the built-in one. */
+  /** `session_before_compact` and `session_compact` only: a summary to use instead of the one that is or would be made. */
   readonly compaction?: HookCompaction
+  /** `before_agent_start` only: what extensions want saved after the user's words, in order. */
+  readonly messages?: ReadonlyArray<string>
 }
 
 /** The action must not happen. `reason` is all reasons joined by `; `, or `blocked by extension`. */
@@ -26,4 +28,6 @@ export type HookOutcome<N extends HookName> = Continue<N> | (N extends HookNameO
 export interface HookOptions {
   /** Plan mode: families that are silent in it are not asked. */
   readonly planning?: boolean
+  /** The extensions are started anew in the same session: families that do not take that for an end or a start are not asked. */
+  readonly reloading?: boolean
 }

@@ -21,9 +21,12 @@ export class Hooks extends Context.Service<Hooks, {
   /** Asks the running extensions. */
   static readonly layer: Layer.Layer<Hooks, never, Extensions> = Layer.effect(
     Hooks,
-    Effect.map(Extensions, (extensions) => makeDispatcher(extensions.subscribers))
+    Effect.gen(function*() {
+      const { subscribers } = yield* Extensions
+      return makeDispatcher(subscribers, yield* Effect.scope)
+    })
   )
 
   /** Asks nobody: for programs without extensions. */
-  static readonly layerNone: Layer.Layer<Hooks> = Layer.sync(Hooks, () => makeDispatcher(() => []))
+  static readonly layerNone: Layer.Layer<Hooks> = Layer.effect(Hooks, Effect.map(Effect.scope, (scope) => makeDispatcher(() => [], scope)))
 }

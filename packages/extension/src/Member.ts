@@ -1,28 +1,35 @@
 /** One extension of a running session: its actor, what it registered, and requests with their budget. */
-import { Deferred, Effect, type Scope } from "effect"
-import { Countdown, type Self, Stopwatch, type Supervisor } from "@nimlet/actor"
+import { Cause, Deferred, Effect, Exit, type Scope } from "effect"
+import { type ActorStatus, Countdown, type Self, Stopwatch, type Supervisor } from "@nimlet/actor"
 import type { HostMessage, JsonObject, Registration } from "@nimlet/protocol"
 import type { Found } from "./Discovery.ts"
 import { type ExtensionMail, extensionLife, type Unsent } from "./ExtensionActor.ts"
-import { CallFailed, StartFailed } from "./ExtensionError.ts"
+import { CallFailed, ExtensionCrashed, StartFailed, toldOf } from "./ExtensionError.ts"
 import { registrationSeconds } from "./Handshake.ts"
+import { Meter } from "./Meter.ts"
+import { OnBehalfOf } from "./OnBehalfOf.ts"
+import { Shown } from "./Shown.ts"
 import type { Transport } from "./Transport.ts"
 
 /** A started extension, over all its lives. */
 export interface Member extends Found {
-  /** What it registered last; undefined before it has. */
+  /** What it registered last; undefined before it has, and when its latest start failed. */
   readonly registration: () => Registration | undefined
+  readonly status: Effect.Effect<ActorStatus>
   /** Whether it can be asked, now or after a restart that is under way. */
   readonly isAlive: Effect.Effect<boolean>
   /** Completes when the first start has come to an end, one way or the other. */
   readonly settled: Effect.Effect<void>
+  /** Whether it has. */
+  readonly isSettled: () => boolean
   /**
    * Sends a request and waits for its `response`, within the budget. While it is starting or restarting, the request
    * waits at most 2 s for it. Interrupting it sends `cancel`.
    */
   readonly request: (request: Unsent, options?: RequestOptions) => Effect.Effect<JsonObject, CallFailed>
-  /** Replies that came when nobody waited for them. */
-  readonly lateReplies: () => number
+  /** Tells it of a pressed action; `key` is the frontend's. False when that widget does not take it, or it is gone. */
+  readonly act: (key: string, action: string, text: string) => Effect.Effect<boolean>
+  readonly meter: Meter
 }
 
 /** How a request is waited for. */
@@ -43,10 +50,20 @@ export interface MemberOptions {
   readonly warn: (message: string) => Effect.Effect<void>
   /** Called when a start, the first or a later one, has brought a registration. */
   readonly onRegistered: (registration: Registration) => Effect.Effect<void>
+  /** Called when a later start failed: what it registered before counts no more. */
+  readonly onDiscarded: () => void
+  /** What one that registers again (after a crash, or by hand) is told before anything else. */
+  readonly welcomeBack: (registration: Registration) => Unsent | undefined
+  /** Called after every change of its figures. */
+  readonly changed: () => void
 }
 
 /** How long a request waits for an extension that is starting or restarting. */
 const waitForReadyMillis = 2_000
+/** How long an event is waited for, where there is no limit, that comes of the asked one's own open request. */
+const entangledSeconds = 30
+/** How long an action waits to be taken. */
+const actMillis = 2_000
 const mailbox = { capacity: 64, overflow: "suspend" } as const
 
 /** Starts an extension under the supervisor and returns at once. */
@@ -59,8 +76,9 @@ export const startMember = Effect.fnUntraced(function*(options: MemberOptions) {
   const stopwatch = new Stopwatch()
   const settled = yield* Deferred.make<void>()
   const said = new Set<string>()
+  const meter = new Meter(options.changed)
+  const shown = new Shown(key)
   let registration: Registration | undefined
-  let late = 0
 
   const life = extensionLife({
     key,
@@ -68,26 +86,35 @@ export const startMember = Effect.fnUntraced(function*(options: MemberOptions) {
     initialize: options.initialize,
     registrationMillis: (seconds ?? registrationSeconds) * 1000,
     stopwatch,
-    onRegistered: (registered) => {
+    shown,
+    meter,
+    onRegistered: Effect.fnUntraced(function*(registered, life) {
       registration = registered
-      return Effect.andThen(options.onRegistered(registered), Deferred.succeed(settled, undefined))
-    },
+      yield* options.onRegistered(registered)
+      yield* Deferred.succeed(settled, undefined)
+      const first = life === 1 ? undefined : options.welcomeBack(registered)
+      // It is in the mailbox before any other request: those wait until the actor is ready.
+      if (first !== undefined) yield* Effect.forkScoped(greet(first), { startImmediately: true })
+    }),
     warnOnce: (about, message) => {
       if (said.has(about)) return Effect.void
       said.add(about)
       return options.warn(message)
-    },
-    onLateReply: () => {
-      late++
     }
+  })
+  const ended = Effect.fnUntraced(function*(exit: Exit.Exit<void, StartFailed | ExtensionCrashed>) {
+    const error = Exit.isFailure(exit) && !Cause.hasInterruptsOnly(exit.cause) ? Cause.squash(exit.cause) : undefined
+    meter.ended(error === undefined ? undefined : reasonOf(error))
+    yield* shown.clear
+    if (!(error instanceof StartFailed)) return
+    registration = undefined
+    options.onDiscarded()
+    yield* options.warn(error.message)
   })
   const ref = yield* Effect.orDie(supervisor.spawn({
     name: key,
     behavior: (self: Self<ExtensionMail>) =>
-      life(self).pipe(
-        Effect.tapError((error) => error instanceof StartFailed ? options.warn(error.message) : Effect.void),
-        Effect.ensuring(Deferred.succeed(settled, undefined))
-      ),
+      Effect.onExit(life(self), (exit) => Effect.ensuring(ended(exit), Deferred.succeed(settled, undefined))),
     restart: manifest.restart === false ? "temporary" : "transient",
     isFinal: (error) => error instanceof StartFailed,
     mailbox
@@ -100,31 +127,58 @@ export const startMember = Effect.fnUntraced(function*(options: MemberOptions) {
       Effect.catch(() => failed("unavailable"))
     ))
 
-  const request: Member["request"] = (unsent, { fallbackSeconds, onUpdate } = {}) =>
-    Effect.suspend(() => {
-      const budget = seconds ?? fallbackSeconds
-      const countdown = budget === undefined ? undefined : new Countdown(budget * 1000, stopwatch)
-      const asked = ref.ask<JsonObject, CallFailed>(
+  /** Its budget: the manifest's, on the clock that stands still while a request of its own is open. */
+  const countdownOf = (fallbackSeconds: number | undefined, entangled: boolean): Countdown | undefined => {
+    const budget = seconds ?? fallbackSeconds ?? (entangled ? entangledSeconds : undefined)
+    if (budget === undefined) return undefined
+    return entangled ? new Countdown(budget * 1000) : new Countdown(budget * 1000, stopwatch)
+  }
+
+  const ask = (unsent: Unsent, { fallbackSeconds, onUpdate }: RequestOptions) =>
+    Effect.flatMap(OnBehalfOf, (others) => {
+      const countdown = countdownOf(fallbackSeconds, others.has(key))
+      return ref.ask<JsonObject, CallFailed>(
         (reply): ExtensionMail => ({ _tag: "Request", request: unsent, reply, countdown, onUpdate }),
         {
           ...(countdown === undefined ? {} : { budget: countdown }),
           cancel: (reply): ExtensionMail => ({ _tag: "Cancel", reply })
         }
       )
-      return Effect.andThen(awaitReady, asked).pipe(Effect.catchTags({
-        AskTimeout: () => failed("timeout"),
-        ActorStopped: () => failed("crashed"),
-        MailboxFull: () => failed("busy")
-      }))
+    }).pipe(Effect.catchTags({
+      AskTimeout: () => failed("timeout"),
+      ActorStopped: () => failed("crashed"),
+      MailboxFull: () => failed("busy")
+    }))
+
+  const request: Member["request"] = (unsent, options = {}) => Effect.andThen(awaitReady, ask(unsent, options))
+
+  const greet = (first: Unsent) =>
+    Effect.catch(ask(first, { fallbackSeconds: entangledSeconds }), (error) =>
+      error.reason === "crashed" ? Effect.void : options.warn(toldOf(error)))
+
+  const act: Member["act"] = (frontendKey, action, text) =>
+    Effect.suspend(() => {
+      const widget = shown.owns(frontendKey)
+      if (widget === undefined) return Effect.succeed(false)
+      const told = ref.ask<boolean>((reply) => ({ _tag: "Act", widget, action, text, reply }), { budget: actMillis })
+      return Effect.orElseSucceed(told, () => false)
     })
 
   const member: Member = {
     ...found,
     registration: () => registration,
+    status: ref.status,
     isAlive: Effect.map(ref.status, (status) => status !== "Quarantined" && status !== "Stopped"),
     settled: Deferred.await(settled),
+    isSettled: () => Deferred.isDoneUnsafe(settled),
     request,
-    lateReplies: () => late
+    act,
+    meter
   }
   return member
 })
+
+const reasonOf = (error: unknown): string =>
+  error instanceof StartFailed || error instanceof ExtensionCrashed
+    ? error.reason
+    : error instanceof Error ? error.message : String(error)

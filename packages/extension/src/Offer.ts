@@ -1,5 +1,5 @@
 /** What extensions offer, and what using it gives back. */
-import type { Capability, JsonObject, ToolContent } from "@nimlet/protocol"
+import type { Capability, JsonObject, RegisteredMode, RegisteredProvider, SessionAction, ToolContent } from "@nimlet/protocol"
 
 /** A tool an extension offers the model. */
 export interface ExtensionTool {
@@ -18,6 +18,20 @@ export interface ExtensionTool {
 export interface ExtensionCommand {
   readonly name: string
   readonly description: string
+  /** May be run while the agent works. */
+  readonly whileBusy: boolean
+  /** Key of the extension. */
+  readonly extension: string
+}
+
+/** A way of working an extension offers; of two with one id the first. */
+export interface ExtensionMode extends RegisteredMode {
+  /** Key of the extension. */
+  readonly extension: string
+}
+
+/** A provider of models an extension offers; of two with one name the first. */
+export interface ExtensionProvider extends RegisteredProvider {
   /** Key of the extension. */
   readonly extension: string
 }
@@ -28,8 +42,10 @@ export interface ToolReply {
   readonly isError: boolean
 }
 
-/** What a command gave back: `message` is printed first, then `prompt` starts a turn. */
+/** What a command gave back, carried out in this order; `prompt` starts a turn. */
 export interface CommandReply {
   readonly message?: string
+  readonly session?: SessionAction
+  readonly reload?: boolean
   readonly prompt?: string
 }

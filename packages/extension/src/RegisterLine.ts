@@ -1,7 +1,8 @@
-/** The `register` line → what the extension offers, or why the start fails (seed 000, "register"). */
+/** The `register` line → what the extension offers, or why the start fails (seed 000, "register"; seed 001). */
 import { Result, Schema } from "effect"
 import { Capability, defaultCapabilities, type JsonObject, type RegisteredTool, type Registration } from "@nimlet/protocol"
 import { isJsonObject } from "./Json.ts"
+import { modesIn, providersIn } from "./RegisterLine/Offers.ts"
 import { firstBroken, type Rule, rule } from "./Rules.ts"
 
 const nullOr = (shape: Schema.Schema<unknown>) => Schema.optionalKey(Schema.NullOr(shape))
@@ -13,7 +14,9 @@ const rules: ReadonlyArray<Rule> = [
   rule(Schema.Struct({ commands: list }), "register commands must be an array"),
   rule(Schema.Struct({ events: nullOr(list) }), "register events must be an array"),
   rule(Schema.Struct({ events: nullOr(Schema.Array(Schema.String)) }), "register events must be strings"),
-  rule(Schema.Struct({ tools: nullOr(list) }), "register tools must be an array")
+  rule(Schema.Struct({ tools: nullOr(list) }), "register tools must be an array"),
+  rule(Schema.Struct({ providers: nullOr(list) }), "register providers must be an array"),
+  rule(Schema.Struct({ modes: nullOr(list) }), "register modes must be an array")
 ]
 
 const Tool = Schema.Struct({
@@ -47,25 +50,28 @@ const toolOf = (value: unknown): Result.Result<RegisteredTool, string> => {
   })
 }
 
-const commandsOf = (commands: ReadonlyArray<unknown>): Result.Result<Registration["commands"], string> => {
-  const found: Array<Registration["commands"][number]> = []
-  for (const command of commands) {
-    const name = isJsonObject(command) && typeof command.name === "string" ? command.name.trim() : ""
-    if (name === "") return Result.fail("registered commands require a name")
-    const description = isJsonObject(command) && typeof command.description === "string" ? command.description : ""
-    found.push({ name, description })
-  }
-  return Result.succeed(found)
+const commandOf = (command: unknown): Result.Result<Registration["commands"][number], string> => {
+  const { description, name, while_busy }: JsonObject = isJsonObject(command) ? command : {}
+  if (typeof name !== "string" || name.trim() === "") return Result.fail("registered commands require a name")
+  return Result.succeed({
+    name: name.trim(),
+    description: typeof description === "string" ? description : "",
+    ...(typeof while_busy === "boolean" ? { while_busy } : {})
+  })
 }
 
 const listOf = (line: JsonObject, field: string): ReadonlyArray<unknown> =>
   Array.isArray(line[field]) ? line[field] : []
 
-/** Decodes the first JSON line of an extension; one bad tool or command fails all. */
+/** Decodes the first JSON line of an extension; one bad part fails all, and nothing of the line counts. */
 export const decodeRegister = (line: unknown): Result.Result<Registration, string> => {
   const reason = firstBroken(rules, line)
   if (reason !== undefined || !isJsonObject(line)) return Result.fail(reason ?? "expected register response")
-  const events = listOf(line, "events").filter((event) => typeof event === "string")
-  return Result.flatMap(commandsOf(listOf(line, "commands")), (commands) =>
-    Result.map(Result.all(listOf(line, "tools").map(toolOf)), (tools) => ({ commands, tools, events })))
+  return Result.all({
+    commands: Result.all(listOf(line, "commands").map(commandOf)),
+    tools: Result.all(listOf(line, "tools").map(toolOf)),
+    events: Result.succeed(listOf(line, "events").filter((event) => typeof event === "string")),
+    providers: providersIn(listOf(line, "providers")),
+    modes: modesIn(listOf(line, "modes"))
+  })
 }

@@ -1,7 +1,7 @@
 /** What the running extensions offer together, and who wins where two offer the same (seed 000). Pure. */
 import type { Capability, Registration } from "@nimlet/protocol"
 import type { FamilyPolicy } from "./FamilyPolicy.ts"
-import type { ExtensionCommand, ExtensionTool } from "./Offer.ts"
+import type { ExtensionCommand, ExtensionMode, ExtensionProvider, ExtensionTool } from "./Offer.ts"
 
 /** One extension's offer. */
 export interface Offering {
@@ -54,10 +54,46 @@ export const faultsOf = (registration: Registration, reserved: ReadonlySet<strin
 export const commandsOf = (offerings: ReadonlyArray<Offering>): ReadonlyArray<ExtensionCommand> => {
   const commands = new Map<string, ExtensionCommand>()
   for (const { key, registration } of offerings) {
-    for (const { description = "", name } of registration.commands) {
+    for (const { description = "", name, while_busy = false } of registration.commands) {
       const id = name.toLowerCase()
-      if (!commands.has(id)) commands.set(id, { name, description, extension: key })
+      if (!commands.has(id)) commands.set(id, { name, description, whileBusy: while_busy, extension: key })
     }
   }
   return [...commands.values()]
+}
+
+/** The modes, of two with one id the earlier. */
+export const modesOf = (offerings: ReadonlyArray<Offering>): ReadonlyArray<ExtensionMode> => {
+  const modes = new Map<string, ExtensionMode>()
+  for (const { key, registration } of offerings) {
+    for (const mode of registration.modes) {
+      if (!modes.has(mode.id)) modes.set(mode.id, { ...mode, extension: key })
+    }
+  }
+  return [...modes.values()]
+}
+
+/**
+ * The providers, of two with one name (any case) the earlier, and a sentence for each that is left out for the sake of
+ * an earlier or a reserved one.
+ */
+export const providersOf = (
+  offerings: ReadonlyArray<Offering>,
+  reserved: ReadonlySet<string>
+): { readonly providers: ReadonlyArray<ExtensionProvider>; readonly clashes: ReadonlyArray<{ readonly extension: string; readonly message: string }> } => {
+  const taken = new Set(reserved)
+  const providers: Array<ExtensionProvider> = []
+  const clashes: Array<{ readonly extension: string; readonly message: string }> = []
+  for (const { key: extension, registration } of offerings) {
+    for (const provider of registration.providers) {
+      const id = provider.name.toLowerCase()
+      if (taken.has(id)) {
+        clashes.push({ extension, message: `extension '${extension}' could not register provider '${provider.name}'` })
+        continue
+      }
+      taken.add(id)
+      providers.push({ ...provider, extension })
+    }
+  }
+  return { providers, clashes }
 }

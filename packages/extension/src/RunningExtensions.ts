@@ -1,40 +1,30 @@
-/** The implementation of `Extensions`: one supervisor a session, members in startup order. */
-import { Context, Effect, Exit, FileSystem, Path, Schema, Scope, Semaphore } from "effect"
-import { Supervisor } from "@nimlet/actor"
-import { CommandReplyFields, type HookName, HookEvents, type JsonObject, ToolContent } from "@nimlet/protocol"
-import { reportCrashes } from "./CrashReport.ts"
-import { Diagnostics } from "./Diagnostics.ts"
-import { discover, type Found } from "./Discovery.ts"
-import { environmentOf } from "./Environment.ts"
+/** The implementation of `Extensions`: at most one session, and what its members offer together. */
+import { Context, Effect, FileSystem, Latch, Path, Schema, Semaphore, Stream } from "effect"
+import { type CommandContext, CommandReplyFields, type HookName, HookEvents, type JsonObject, ToolContent } from "@nimlet/protocol"
 import { CallFailed } from "./ExtensionError.ts"
 import { fieldsOf } from "./Fields.ts"
-import { Frontend } from "./Frontend.ts"
-import { initializeWith } from "./Handshake.ts"
+import { type ExtensionFigures, figuresOf } from "./Figures.ts"
 import { Launcher } from "./Launcher.ts"
-import { type Member, startMember } from "./Member.ts"
+import type { Member } from "./Member.ts"
 import type { CommandReply, ToolReply } from "./Offer.ts"
-import { faultsOf, commandsOf, type Offering, toolsOf } from "./Roster.ts"
-import type { StartOptions, StartReport } from "./Start.ts"
+import { commandsOf, modesOf, providersOf, toolsOf } from "./Roster.ts"
+import { isClosedGuard, offeringsOf, type RunningSession, startSession } from "./SessionStart.ts"
+import type { StartOptions } from "./Start.ts"
 import type { Subscriber } from "./Subscriber.ts"
 
 /** How long an observe event is waited for where the manifest sets no limit. */
 const observeSeconds = 30
+/** Figures are told of at most this often. */
+const figuresEvery = "250 millis"
 
 const commandReply = fieldsOf(CommandReplyFields)
 const isToolContent = Schema.is(ToolContent)
+const nobody: ReadonlySet<string> = new Set()
 
 const contentOf = (content: unknown): ToolReply["content"] =>
   Array.isArray(content)
     ? content.filter(isToolContent)
     : [{ type: "text", text: typeof content === "string" ? content : "" }]
-
-/** One session's extensions, from start to stop. */
-interface Session {
-  readonly scope: Scope.Closeable
-  readonly members: Array<Member>
-  readonly supervisor: Supervisor.Supervisor
-  readonly reserved: ReadonlySet<string>
-}
 
 /** Makes the service; what runs is stopped with the scope. */
 export const makeExtensions = Effect.gen(function*() {
@@ -45,112 +35,39 @@ export const makeExtensions = Effect.gen(function*() {
   const scope = yield* Effect.scope
   const turn = yield* Semaphore.make(1)
   const asked = new Map<HookName, ReadonlyArray<Subscriber>>()
-  let session: Session | undefined
+  let session: RunningSession | undefined
+
+  /** Counts changes of figures, so that those who watch them need not look in between. */
+  let version = 0
+  let watchers = 0
+  const changed = yield* Latch.make(false)
+  const onFiguresChanged = () => {
+    version++
+    if (watchers > 0) changed.openUnsafe()
+  }
+  const onOffersChanged = () => asked.clear()
 
   const stopSession = Effect.suspend(() => {
     const stopping = session
-    if (stopping === undefined) return Effect.void
     session = undefined
     asked.clear()
-    return Effect.forEach(stopping.members, ({ key }) => stopping.supervisor.stop(key), {
-      concurrency: "unbounded",
-      discard: true
-    }).pipe(Effect.andThen(Scope.close(stopping.scope, Exit.void)), Effect.uninterruptible)
+    onFiguresChanged()
+    return stopping?.stop ?? Effect.void
   })
   yield* Effect.addFinalizer(() => stopSession)
 
-  const launch = (found: Found, options: StartOptions) => {
-    const withheld = options.withheld ?? []
-    const wanted = found.manifest.env ?? []
-    return launcher.open({
-      extension: found.key,
-      command: found.manifest.command,
-      folder: found.folder,
-      workspace: options.workspace,
-      environment: environmentOf(
-        options.environment,
-        withheld,
-        found.project ? [] : wanted,
-        { ...options.session, sessionId: options.sessionId, trusted: options.trusted }
-      ),
-      logs: options.logs,
-      maxLineBytes: found.manifest.max_line_bytes
-    })
-  }
-
-  const startSession = Effect.fnUntraced(function*(options: StartOptions) {
-    yield* stopSession
-    const { found, warnings: skipped } = yield* Effect.provideContext(discover(options), services)
-    const warnings = [...skipped, ...overreaching(found, options.withheld ?? [])]
-    const nothing: StartReport = { started: [], warnings }
-    if (found.length === 0) return nothing
-
-    const diagnose = yield* Diagnostics
-    const { interactive } = yield* Frontend
-    let starting = true
-    const warn = (message: string, extension: string) =>
-      Effect.suspend(() => {
-        if (!starting) return diagnose({ level: "warning", message, extension })
-        warnings.push(message)
-        return Effect.void
+  const start = (options: StartOptions) =>
+    Effect.andThen(
+      stopSession,
+      startSession(options, { launcher, services, scope, onOffersChanged, onFiguresChanged }, (begun) => {
+        session = begun
       })
-    const inner = yield* Scope.fork(scope)
-    const supervisor = yield* Scope.provide(Supervisor.make, inner)
-    const events = yield* Scope.provide(supervisor.subscribe, inner)
-    yield* Effect.forkIn(reportCrashes(events, warn), inner)
-    const reserved = new Set(options.reservedTools.map((name) => name.toLowerCase()))
-    const members: Array<Member> = []
-    session = { scope: inner, members, supervisor, reserved }
-
-    for (const each of found) {
-      const told = new Set<string>()
-      const member: Member = yield* startMember({
-        found: each,
-        supervisor,
-        open: launch(each, options),
-        initialize: () =>
-          initializeWith({
-            workspace: options.workspace,
-            session_id: options.sessionId,
-            trusted: options.trusted,
-            mode: options.mode,
-            ui: interactive,
-            entries: options.entries?.(each.key) ?? []
-          }),
-        warn: (message) => warn(message, each.key),
-        onRegistered: (registration) => {
-          asked.clear()
-          const fresh = faultsOf(registration, reserved).filter((message) => !told.has(message))
-          for (const message of fresh) told.add(message)
-          return Effect.forEach(fresh, (message) => warn(message, each.key), { discard: true })
-        }
-      })
-      members.push(member)
-      asked.clear()
-    }
-    yield* Effect.forEach(members, (member) => member.settled, { concurrency: "unbounded", discard: true }).pipe(
-      Effect.ensuring(Effect.sync(() => {
-        starting = false
-      }))
     )
-    const started = members.filter((member) => member.registration() !== undefined).map(({ key }) => key)
-    const report: StartReport = { started, warnings }
-    return report
-  })
 
-  /** What those that can be asked offer, in startup order. */
-  const offerings = Effect.suspend(() =>
-    Effect.map(
-      Effect.filter(session?.members ?? [], (member) => member.isAlive),
-      (alive) =>
-        alive.flatMap(({ family, key, registration }): ReadonlyArray<Offering> => {
-          const registered = registration()
-          return registered === undefined ? [] : [{ key, family, registration: registered }]
-        })
-    )
-  )
-  const tools = Effect.map(offerings, (offered) => toolsOf(offered, session?.reserved ?? new Set()))
+  const offerings = Effect.suspend(() => offeringsOf(session?.members ?? []))
+  const tools = Effect.map(offerings, (offered) => toolsOf(offered, session?.reserved.tools ?? nobody))
   const commands = Effect.map(offerings, commandsOf)
+  const providers = Effect.map(offerings, (offered) => providersOf(offered, session?.reserved.providers ?? nobody).providers)
   const memberOf = (key: string | undefined, name: string) => {
     const member = session?.members.find((each) => each.key === key)
     return member === undefined ? Effect.fail(new CallFailed({ extension: name, reason: "unknown" })) : Effect.succeed(member)
@@ -168,18 +85,18 @@ export const makeExtensions = Effect.gen(function*() {
     return reply
   })
 
-  const runCommand = Effect.fnUntraced(function*(name: string, args: string) {
+  const runCommand = Effect.fnUntraced(function*(name: string, args: string, context?: CommandContext) {
     const command = (yield* commands).find((each) => each.name.toLowerCase() === name.toLowerCase())
     const member = yield* memberOf(command?.extension, name)
-    const line = yield* member.request({ type: "command", name: command?.name ?? name, arguments: args })
+    const known = context === undefined ? {} : { context }
+    const line = yield* member.request({ type: "command", name: command?.name ?? name, arguments: args, ...known })
     const reply: CommandReply = commandReply(line).values
     return reply
   })
 
   /** Those that registered for the event, and closed guards that cannot be asked what they registered for. */
   const isAsked = (member: Member, event: HookName) =>
-    member.registration()?.events.includes(event) ??
-      (event === "tool_call" && (member.manifest.on_failure ?? member.family.onFailure) === "block")
+    member.registration()?.events.includes(event) ?? (event === "tool_call" && isClosedGuard(member))
 
   const subscribers = (event: HookName): ReadonlyArray<Subscriber> => {
     const known = asked.get(event)
@@ -189,27 +106,54 @@ export const makeExtensions = Effect.gen(function*() {
       key: member.key,
       onFailure: member.manifest.on_failure ?? member.family.onFailure,
       inPlanMode: !member.family.silentInPlanMode.includes(event),
+      onReload: !member.family.silentOnReload.includes(event),
       ask: (event, payload) => member.request({ type: "event", event, payload }, options)
     }))
     asked.set(event, list)
     return list
   }
 
+  const act = Effect.fnUntraced(function*(key: string, action: string, text = "") {
+    for (const member of session?.members ?? []) {
+      if (yield* member.act(key, action, text)) return true
+    }
+    return false
+  })
+
+  const figures: Effect.Effect<ReadonlyArray<ExtensionFigures>> = Effect.suspend(() =>
+    Effect.forEach(session?.members ?? [], figuresOf, { concurrency: 8 })
+  ).pipe(Effect.provideContext(services))
+
+  const changes = Stream.unwrap(Effect.gen(function*() {
+    yield* Effect.acquireRelease(Effect.sync(() => watchers++), () => Effect.sync(() => watchers--))
+    let seen: number | undefined
+    const news = Effect.suspend(() => {
+      if (seen !== version) return Effect.void
+      changed.closeUnsafe()
+      return changed.await
+    })
+    const next = Effect.suspend(() => seen === undefined ? Effect.void : Effect.andThen(Effect.sleep(figuresEvery), news)).pipe(
+      Effect.andThen(Effect.sync(() => {
+        seen = version
+      })),
+      Effect.andThen(figures)
+    )
+    return Stream.fromEffectRepeat(next)
+  }))
+
   return {
-    start: (options: StartOptions) => turn.withPermits(1)(startSession(options)),
+    start: (options: StartOptions) => turn.withPermits(1)(start(options)),
     stop: turn.withPermits(1)(stopSession),
     restart: (key: string) => Effect.suspend(() => session?.supervisor.restart(key) ?? Effect.succeed(false)),
     tools,
     commands,
+    modes: Effect.map(offerings, modesOf),
+    providers,
+    act,
+    figures,
+    changes,
     callTool,
     runCommand,
     subscribers
   }
 })
-
-/** A project's manifest may not ask for withheld variables: someone else wrote it. */
-const overreaching = (found: ReadonlyArray<Found>, withheld: ReadonlyArray<string>): ReadonlyArray<string> =>
-  found.flatMap(({ folder, manifest, project }) =>
-    (project ? manifest.env ?? [] : [])
-      .filter((name) => withheld.includes(name))
-      .map((name) => `${folder}/extension.json: env ${name} is ignored, a project cannot ask for provider keys`))

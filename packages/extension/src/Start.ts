@@ -1,5 +1,12 @@
 /** What a start takes and gives. */
+import type { Effect } from "effect"
+import type { Manifest } from "@nimlet/protocol"
 import type { Root } from "./FamilyPolicy.ts"
+
+/** Settings of one extension: the manifest's own keys, which these replace, and `disabled`. */
+export interface ExtensionSettings extends Partial<Omit<Manifest, "name" | "command">> {
+  readonly disabled?: boolean
+}
 
 /** What a start needs to know of the session. */
 export interface StartOptions {
@@ -28,8 +35,23 @@ export interface StartOptions {
     /** Our own binary, for extensions that start us. */
     readonly bin?: string
   }
+  /** Thinking level for events, empty where none is set; see also `session.reasoningLevel`. */
+  readonly thinking?: string
+  /**
+   * Who answers in the session now, for an extension that is told of the session again after a crash. Default: what
+   * `session` and `thinking` say.
+   */
+  readonly selected?: () => { readonly provider: string; readonly model: string; readonly thinking: string }
+  /** What settings say of extensions, by name; it wins over their manifests. */
+  readonly settings?: Readonly<Record<string, ExtensionSettings>>
+  /** Names of extensions without which the run must not start. */
+  readonly required?: ReadonlyArray<string>
+  /** Ends the wait for those that have not registered yet; they go on starting. Default: nothing does. */
+  readonly proceed?: Effect.Effect<void>
   /** Names no extension may register as a tool, compared without regard to case. */
   readonly reservedTools: ReadonlyArray<string>
+  /** Names no extension may register as a provider, compared without regard to case. Default: none. */
+  readonly reservedProviders?: ReadonlyArray<string>
   /** The stored data of one extension, oldest first, for its `initialize`. Default: none. */
   readonly entries?: (extension: string) => ReadonlyArray<unknown>
 }
@@ -39,4 +61,8 @@ export interface StartReport {
   /** Keys of what runs, in startup order. */
   readonly started: ReadonlyArray<string>
   readonly warnings: ReadonlyArray<string>
+  /** Keys of those that were waited for and had not registered when `proceed` ended the wait; absent when there are none. */
+  readonly pending?: ReadonlyArray<string>
+  /** Those of `required` that do not run, each with why. */
+  readonly missing: ReadonlyArray<{ readonly extension: string; readonly reason: string }>
 }

@@ -11,6 +11,8 @@ export interface Subscriber {
   readonly onFailure: OnFailure
   /** Whether the event is sent while the agent only plans. */
   readonly inPlanMode: boolean
+  /** Whether the event is sent when extensions are started anew in the same session. */
+  readonly onReload: boolean
   /** Sends the event and waits for the reply within the extension's own budget; interrupting it cancels the request. */
   readonly ask: (event: HookName, payload: JsonObject) => Effect.Effect<JsonObject, CallFailed>
 }

@@ -21,4 +21,6 @@ export interface Transport {
   readonly endInput: Effect.Effect<void>
   /** Completes when the peer is gone or deaf, with how, as in `extension 'x' <how>`: `exited with code 1`. */
   readonly closed: Effect.Effect<string>
+  /** The process on the other side, where there is one. */
+  readonly pid?: number
 }

@@ -13,7 +13,7 @@ describe("starting", () => {
     const a = peer({ tools: [tool("save")] })
     return Effect.gen(function*() {
       const host = yield* startAll({ manifests: { a: {} }, start: { entries: (key) => [`of ${key}`] } })
-      assert.deepStrictEqual(yield* host.start, { started: ["a"], warnings: [] })
+      assert.deepStrictEqual(yield* host.start, { started: ["a"], warnings: [], missing: [] })
       yield* settle
       assert.deepStrictEqual(a.heard, [{
         type: "initialize",
@@ -66,7 +66,8 @@ describe("starting", () => {
       yield* TestClock.adjust("1 millis")
       assert.deepStrictEqual(yield* Fiber.join(starting), {
         started: ["c"],
-        warnings: ["notes", "b"].map((name) => `extension '${name}' failed to start: extension response timed out`)
+        warnings: ["notes", "b"].map((name) => `extension '${name}' failed to start: extension response timed out`),
+        missing: []
       })
       yield* TestClock.adjust("3 seconds")
     }).pipe(Effect.provide(memory({ a: () => Effect.never, b: () => Effect.never, ok: mute.script })))
@@ -135,7 +136,7 @@ describe("starting", () => {
   it.effect("nothing found starts nothing", () =>
     Effect.gen(function*() {
       const host = yield* startAll({ manifests: {} })
-      assert.deepStrictEqual(yield* host.start, { started: [], warnings: [] })
+      assert.deepStrictEqual(yield* host.start, { started: [], warnings: [], missing: [] })
       assert.deepStrictEqual(yield* host.extensions.tools, [])
       assert.deepStrictEqual(host.extensions.subscribers("tool_call"), [])
       assert.strictEqual((yield* Effect.flip(host.extensions.callTool("x", {}))).reason, "unknown")
@@ -169,7 +170,7 @@ describe("offers", () => {
         ["r", "b", false]
       ])
       assert.deepStrictEqual((yield* host.extensions.callTool("t", {})).content, [{ type: "text", text: "b" }])
-      assert.deepStrictEqual(yield* host.extensions.commands, [{ name: "Note", description: "a", extension: "a" }])
+      assert.deepStrictEqual(yield* host.extensions.commands, [{ name: "Note", description: "a", whileBusy: false, extension: "a" }])
     }).pipe(Effect.provide(memory({ a: a.script, b: b.script })))
   })
 

@@ -21,11 +21,19 @@ const person = () => {
       return Deferred.await(answer)
     },
     notify: (level, message, extension) => show("notify", level, message, extension),
-    status: (key, text) => show("status", key, text),
-    widget: (key, lines) => show("widget", key, lines)
+    status: (key, segments) => show("status", key, segments),
+    widget: (key, widget) => show("widget", key, widget)
   }
   return { frontend, answer, questions, shown }
 }
+
+/** A widget of plain lines, as it is drawn. */
+const lines = (...texts: ReadonlyArray<string>) => ({
+  title: "",
+  position: "above_composer",
+  content: texts.map((text) => ({ type: "text", text })),
+  actions: []
+})
 
 const asking = (question: Json) => (message: Json, self: { readonly send: (line: Json) => Effect.Effect<void> }) =>
   message.type === "tool"
@@ -163,10 +171,10 @@ describe("side effects", () => {
       yield* host.start.pipe(Effect.provideService(Frontend, frontend))
       yield* host.extensions.callTool("t", {})
       assert.deepStrictEqual(shown, [
-        ["widget", "n:w", ["one", "three"]],
+        ["widget", "n:w", lines("one", "three")],
         ["notify", "warning", "careful", "n"],
-        ["status", "n:s", "busy"],
-        ["widget", "n:v", []],
+        ["status", "n:s", [{ text: "busy" }]],
+        ["widget", "n:v", undefined],
         ["notify", "info", "saved", "n"]
       ])
       assert.deepStrictEqual(host.entries, [{ extension: "n", data: { n: 1 } }, { extension: "n", data: null }])
@@ -183,7 +191,7 @@ describe("side effects", () => {
       yield* host.start.pipe(Effect.provideService(Frontend, frontend))
       const outcome = yield* host.hooks.run("tool_call", { tool: "bash", arguments: {} })
       assert.strictEqual(outcome._tag, "Blocked")
-      assert.deepStrictEqual(shown, [["widget", "a:guard", ["blocked 1"]]])
+      assert.deepStrictEqual(shown, [["widget", "a:guard", lines("blocked 1")]])
     }).pipe(Effect.provide(memory({ a: a.script })))
   })
 })

@@ -72,7 +72,10 @@ describe("Hooks.run", () => {
       yield* settle
       yield* TestClock.adjust("3 seconds")
       assert.deepStrictEqual(yield* Fiber.join(running), { _tag: "Blocked", reason: "b", blockedBy: ["b"] })
-      assert.deepStrictEqual(host.diagnostics.map(({ message }) => message), ["extension 'a': extension response timed out"])
+      assert.deepStrictEqual(host.diagnostics.map(({ level, message }) => [level, message]), [
+        ["info", "waiting for extension 'a' (tool_call)"],
+        ["warning", "extension 'a': extension response timed out"]
+      ])
     }).pipe(Effect.provide(memory({ a: a.script, b: b.script })))
   })
 

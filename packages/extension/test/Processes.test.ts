@@ -33,7 +33,7 @@ describe("extensions as processes", () => {
         manifests: { a: { ...fixture("echo"), env: ["OTHER_KEY"] } },
         start: { environment, withheld: ["SECRET_KEY", "OTHER_KEY"], session: { model: "m1" }, trusted: false }
       })
-      assert.deepStrictEqual(yield* host.start, { started: ["a"], warnings: [] })
+      assert.deepStrictEqual(yield* host.start, { started: ["a"], warnings: [], missing: [] })
       const { cwd, env }: { cwd: string; env: Json } = JSON.parse(textOf(yield* host.extensions.callTool("echo", { env: true })))
       assert.strictEqual(cwd, host.folder)
       assert.deepStrictEqual(
@@ -50,7 +50,7 @@ describe("extensions as processes", () => {
       const script = `${host.folder}/extensions/a/run.sh`
       yield* fs.writeFileString(script, "#!/bin/sh\necho '{\"type\":\"register\",\"commands\":[]}'\nread line\nread line\n")
       yield* fs.chmod(script, 0o755)
-      assert.deepStrictEqual(yield* host.start, { started: ["a"], warnings: [] })
+      assert.deepStrictEqual(yield* host.start, { started: ["a"], warnings: [], missing: [] })
     }).pipe(Effect.provide(processes)), limit)
 
   // E-049
@@ -155,7 +155,7 @@ describe("extensions as processes", () => {
     Effect.gen(function*() {
       const host = yield* startAll({ manifests: { a: fixture("floods", "200000"), b: fixture("echo") } })
       let last = ""
-      const frontend = { ...headless, status: (_: string, text: string) => Effect.sync(() => {
+      const frontend = { ...headless, status: (_: string, [{ text } = { text: "" }]: ReadonlyArray<{ readonly text: string }>) => Effect.sync(() => {
         last = text
       }) }
       yield* host.start.pipe(Effect.provideService(Frontend, frontend))

@@ -69,7 +69,7 @@ describe("decodeRegister", () => {
 
   // E-070 E-071 E-072 E-076 E-082 E-155 E-267 X-016
   it("takes null and absent lists as none, unknown events, and capabilities in any case", () => {
-    const none = { commands: [], tools: [], events: [] }
+    const none = { commands: [], tools: [], events: [], modes: [], providers: [] }
     assert.deepStrictEqual(register({ tools: null, events: null }), Result.succeed(none))
     assert.deepStrictEqual(register({}), Result.succeed(none))
     const full = register({
@@ -80,7 +80,9 @@ describe("decodeRegister", () => {
     assert.deepStrictEqual(full, Result.succeed({
       commands: [{ name: "Note", description: "" }],
       events: ["someday"],
-      tools: [{ ...tool, capabilities: ["read", "user", "write", "shell", "network"] as const }]
+      tools: [{ ...tool, capabilities: ["read", "user", "write", "shell", "network"] as const }],
+      modes: [],
+      providers: []
     }))
   })
 

@@ -1,7 +1,7 @@
 /**
- * The one table of lifecycle events (seed 000, "Lifecycle events"): what is sent, what a reply may say, and how
- * several replies compose. Everything about an event that is data stands here; the composition itself is
- * `Hooks/Fold.ts` of the host.
+ * The one table of lifecycle events (seed 000, "Lifecycle events"; seed 001, "Lifecycle hooks"): what is sent, what a
+ * reply may say, and how several replies compose. Everything about an event that is data stands here; the composition
+ * itself is `Hooks/Fold.ts` of the host.
  */
 import { Schema } from "effect"
 import { JsonObject } from "./Content.ts"
@@ -14,6 +14,18 @@ import { JsonObject } from "./Content.ts"
 export type HookKind = "gate" | "transform" | "observe"
 
 const session = { session_id: Schema.String, workspace: Schema.String }
+/** Who answers in the session; `thinking` is empty where no level is set. */
+const selected = { ...session, provider: Schema.String, model: Schema.String, thinking: Schema.String }
+
+/** An image as hooks see it: base64 `data`, PNG, JPEG or WebP. */
+export const HookImage = Schema.Struct({
+  type: Schema.Literal("image"),
+  name: Schema.String,
+  mime_type: Schema.String,
+  data: Schema.String
+})
+/** An image as hooks see it. */
+export type HookImage = typeof HookImage.Type
 
 /** A summary an extension made in place of the built-in one. `first_kept_index` is the first entry kept. */
 export const HookCompaction = Schema.Struct({
@@ -25,13 +37,73 @@ export const HookCompaction = Schema.Struct({
 export type HookCompaction = typeof HookCompaction.Type
 
 const acknowledged = {} as const
+/** How an action is refused. */
+const refusal = { allow: Schema.Boolean, reason: Schema.String }
 
-/** Event name → kind, payload schema, and the reply fields that count (each optional, each decoded alone). */
+/**
+ * Event name → kind, payload schema, and the reply fields that count (each optional, each decoded alone). Of the
+ * events that are only observed, the agent waits for those with `awaited` to have been seen by all.
+ */
 export const HookEvents = {
+  session_start: { kind: "observe", awaited: true, payload: Schema.Struct(selected), reply: acknowledged },
+  /** Before anything of the user's words is saved; `text` replaces them. */
+  input: {
+    kind: "gate",
+    payload: Schema.Struct({ ...session, text: Schema.String, images: Schema.Array(HookImage) }),
+    reply: { ...refusal, text: Schema.String }
+  },
+  /** `system_prompt` replaces the base system text of this run, `message` is saved after the user's and sent with it. */
+  before_agent_start: {
+    kind: "transform",
+    payload: Schema.Struct({
+      ...session,
+      prompt: Schema.String,
+      images: Schema.Array(HookImage),
+      system_prompt: Schema.String
+    }),
+    reply: { system_prompt: Schema.String, message: Schema.Struct({ content: Schema.String }) }
+  },
+  turn_start: { kind: "observe", awaited: true, payload: Schema.Struct(session), reply: acknowledged },
+  /** Before each model step. What a reply holds is added for this request only; messages are in OpenAI chat shape. */
+  context: {
+    kind: "transform",
+    payload: Schema.Struct({ system: Schema.Array(Schema.String), messages: Schema.Array(JsonObject) }),
+    reply: { system: Schema.Array(Schema.String), messages: Schema.Array(JsonObject) }
+  },
+  /** `payload` is the JSON body for the provider; a reply replaces it as a whole. */
+  before_provider_request: {
+    kind: "transform",
+    payload: Schema.Struct({ ...selected, payload: JsonObject }),
+    reply: { payload: JsonObject }
+  },
+  /** Credentials read `<redacted>`. A text in a reply sets, anything else removes; names in any case. */
+  before_provider_headers: {
+    kind: "transform",
+    payload: Schema.Struct({ ...selected, headers: Schema.Record(Schema.String, Schema.String) }),
+    reply: { headers: JsonObject }
+  },
+  /** `error_body` is empty below status 400. */
+  after_provider_response: {
+    kind: "observe",
+    payload: Schema.Struct({
+      ...selected,
+      status: Schema.Int,
+      headers: Schema.Record(Schema.String, Schema.String),
+      duration_ms: Schema.Number,
+      error_body: Schema.String
+    }),
+    reply: acknowledged
+  },
+  /** The finished text of one answer, before it is saved; empty where the model only calls tools. */
+  message_end: {
+    kind: "transform",
+    payload: Schema.Struct({ ...session, role: Schema.Literal("assistant"), text: Schema.String }),
+    reply: { text: Schema.String }
+  },
   tool_call: {
     kind: "gate",
     payload: Schema.Struct({ tool: Schema.String, arguments: JsonObject }),
-    reply: { allow: Schema.Boolean, reason: Schema.String, arguments: JsonObject }
+    reply: { ...refusal, arguments: JsonObject }
   },
   tool_result: {
     kind: "transform",
@@ -45,14 +117,14 @@ export const HookEvents = {
     }),
     reply: { output: Schema.String, is_error: Schema.Boolean }
   },
-  turn_start: { kind: "observe", payload: Schema.Struct(session), reply: acknowledged },
   turn_end: {
     kind: "observe",
+    awaited: true,
     payload: Schema.Struct({ ...session, interrupted: Schema.optionalKey(Schema.Literal(true)) }),
     reply: acknowledged
   },
-  session_start: { kind: "observe", payload: Schema.Struct(session), reply: acknowledged },
-  session_end: { kind: "observe", payload: Schema.Struct(session), reply: acknowledged },
+  /** Once a run, after what was queued for it, also after errors. */
+  agent_settled: { kind: "observe", awaited: true, payload: Schema.Struct(session), reply: acknowledged },
   session_before_compact: {
     kind: "gate",
     payload: Schema.Struct({
@@ -61,10 +133,11 @@ export const HookEvents = {
       tokens_before: Schema.Int,
       entries: Schema.Array(Schema.Unknown)
     }),
-    reply: { allow: Schema.Boolean, reason: Schema.String, instruction: Schema.String, compaction: HookCompaction }
+    reply: { ...refusal, instruction: Schema.String, compaction: HookCompaction }
   },
+  /** A `compaction` in a reply supersedes the one that was made, once (seed 001). */
   session_compact: {
-    kind: "observe",
+    kind: "transform",
     payload: Schema.Struct({
       ...session,
       did_compact: Schema.Boolean,
@@ -73,11 +146,46 @@ export const HookEvents = {
       tokens_before: Schema.Int,
       message: Schema.String
     }),
+    reply: { compaction: HookCompaction }
+  },
+  session_compact_failed: {
+    kind: "observe",
+    payload: Schema.Struct({ ...session, error: Schema.String, tokens_before: Schema.Int }),
+    reply: acknowledged
+  },
+  /** Provider, model or thinking level were changed. */
+  session_settings_changed: { kind: "observe", payload: Schema.Struct(selected), reply: acknowledged },
+  /** `target_session_id` is empty for a new session and the current id for a fork. */
+  session_before_switch: {
+    kind: "gate",
+    payload: Schema.Struct({
+      ...session,
+      reason: Schema.Literals(["new", "resume", "fork"]),
+      target_session_id: Schema.String
+    }),
+    reply: refusal
+  },
+  session_shutdown: {
+    kind: "observe",
+    awaited: true,
+    payload: Schema.Struct({
+      ...session,
+      reason: Schema.Literals(["quit", "reload", "new", "resume", "fork"]),
+      target_session_id: Schema.optionalKey(Schema.String)
+    }),
+    reply: acknowledged
+  },
+  /** `reason` says which switch ends it; absent when the program exits. */
+  session_end: {
+    kind: "observe",
+    awaited: true,
+    payload: Schema.Struct({ ...session, reason: Schema.optionalKey(Schema.Literals(["reload", "new", "resume", "fork"])) }),
     reply: acknowledged
   }
 } as const satisfies {
   readonly [name: string]: {
     readonly kind: HookKind
+    readonly awaited?: true
     readonly payload: Schema.Schema<object>
     readonly reply: { readonly [field: string]: Schema.Schema<unknown> }
   }
@@ -93,6 +201,8 @@ export type HookPayload<N extends HookName> = HookEvents[N]["payload"]["Type"]
 export type HookReply<N extends HookName> = {
   readonly [F in keyof HookEvents[N]["reply"]]?: HookEvents[N]["reply"][F] extends Schema.Schema<infer A> ? A : never
 }
+/** Why a session is left or its extensions are started anew. */
+export type ShutdownReason = HookPayload<"session_shutdown">["reason"]
 /** The events of kind `K`. */
 export type HookNameOf<K extends HookKind> = { [N in HookName]: HookEvents[N]["kind"] extends K ? N : never }[HookName]
 

@@ -26,12 +26,28 @@ export const ToolRequest = Schema.Struct({
   name: Schema.String,
   arguments: JsonObject
 })
+/**
+ * What a command may want to know of the session it was typed in. `messages` is the conversation as the model would
+ * see it now, in OpenAI chat shape, without system text.
+ */
+export const CommandContext = Schema.Struct({
+  mode: Schema.String,
+  workspace: Schema.String,
+  session_id: Schema.String,
+  provider: Schema.String,
+  model: Schema.String,
+  messages: Schema.Array(JsonObject)
+})
+/** What a command may want to know of the session it was typed in. */
+export type CommandContext = typeof CommandContext.Type
+
 /** The user typed a slash command of this extension; `arguments` is the text after it. */
 export const CommandRequest = Schema.Struct({
   type: Schema.Literal("command"),
   id: Schema.String,
   name: Schema.String,
-  arguments: Schema.String
+  arguments: Schema.String,
+  context: Schema.optionalKey(CommandContext)
 })
 /** A lifecycle event this extension subscribed to. */
 export const EventRequest = Schema.Struct({
@@ -44,19 +60,29 @@ export const EventRequest = Schema.Struct({
 export const Cancel = Schema.Struct({ type: Schema.Literal("cancel"), id: Schema.String })
 /** The host exits or reloads; stdin is closed with it. */
 export const Shutdown = Schema.Struct({ type: Schema.Literal("shutdown") })
-/** The answer to a `ui_request`. */
+/** The answer to a `ui_request`: `confirmed` for `confirm`, `answer` for the others, neither for an unknown method. */
 export const UiResponse = Schema.Struct({
   type: Schema.Literal("ui_response"),
   id: Schema.String,
   answer: Schema.optionalKey(Schema.String),
-  cancelled: Schema.Boolean
+  confirmed: Schema.optionalKey(Schema.Boolean),
+  cancelled: Schema.Boolean,
+  error: Schema.optionalKey(Schema.String)
 })
-/** The answer to a `host_request`. */
+/** The answer to a `host_request`: `result`, or `error`, or `cancelled: true` (with an `error` when it is unavailable). */
 export const HostResponse = Schema.Struct({
   type: Schema.Literal("host_response"),
   id: Schema.String,
-  cancelled: Schema.Boolean,
-  error: Schema.optionalKey(Schema.String)
+  result: Schema.optionalKey(JsonObject),
+  error: Schema.optionalKey(Schema.String),
+  cancelled: Schema.optionalKey(Schema.Literal(true))
+})
+/** The user pressed an action of a widget; `widget` is the bare key, `text` what a modal's own composer held, else empty. */
+export const UiAction = Schema.Struct({
+  type: Schema.Literal("ui_action"),
+  widget: Schema.String,
+  action: Schema.String,
+  text: Schema.String
 })
 
 /** Everything the host writes. */
@@ -68,7 +94,8 @@ export const HostMessage = Schema.Union([
   Cancel,
   Shutdown,
   UiResponse,
-  HostResponse
+  HostResponse,
+  UiAction
 ])
 /** Everything the host writes. */
 export type HostMessage = typeof HostMessage.Type

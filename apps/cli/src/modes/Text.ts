@@ -3,7 +3,7 @@
  * their own, and questions are asked on the spot.
  */
 import { Effect, Option, Ref, Semaphore } from "effect"
-import type { Answer, Approval, ApprovalRequest, Question } from "@nimlet/extension"
+import { type Answer, type Approval, type ApprovalRequest, headless, type Question, type WidgetView } from "@nimlet/extension"
 import type { AgentEvent } from "@nimlet/protocol"
 import type { Output } from "../Output.ts"
 import type { Mode } from "./Mode.ts"
@@ -14,6 +14,21 @@ export interface Palette {
   readonly red: (text: string) => string
   readonly yellow: (text: string) => string
 }
+
+/** A widget in plain lines. */
+const linesOf = ({ content, title }: WidgetView): ReadonlyArray<string> => [
+  ...(title === "" ? [] : [title]),
+  ...content.flatMap((element) => {
+    switch (element.type) {
+      case "list":
+        return element.items.map(({ state, text }) => `${state === "done" ? "[x]" : state === "active" ? "[>]" : "[ ]"} ${text}`)
+      case "progress":
+        return [`${element.label ?? ""} ${Math.round((element.value / element.max) * 100)}%`.trim()]
+      default:
+        return element.text.split("\n")
+    }
+  })
+]
 
 const paint = (code: number) => (text: string) => `\u001b[${code}m${text}\u001b[0m`
 const plain = (text: string) => text
@@ -108,14 +123,16 @@ export const makeTextMode = Effect.fnUntraced(function*({ colours, output, readL
     name: "text",
     sink: { publish },
     frontend: {
+      ...headless,
       interactive: true,
       question,
       approve,
       notify: (level, message) =>
         row(level === "info" ? harmless(message) : (level === "error" ? red : yellow)(`${level}: ${harmless(message)}`)),
-      status: (key, text) => text === "" ? Effect.void : row(dim(`[${printable(key)}] ${printable(text)}`)),
-      widget: (key, lines) =>
-        lines.length === 0 ? Effect.void : row(lines.map((line) => dim(`[${printable(key)}] ${printable(line)}`)).join("\n"))
+      status: (key, segments) =>
+        segments.length === 0 ? Effect.void : row(dim(`[${printable(key)}] ${printable(segments.map(({ text }) => text).join(""))}`)),
+      widget: (key, widget) =>
+        widget === undefined ? Effect.void : row(linesOf(widget).map((line) => dim(`[${printable(key)}] ${printable(line)}`)).join("\n"))
     },
     notice: (text) => output.err(dim(text) + "\n"),
     opened: () => Effect.void,

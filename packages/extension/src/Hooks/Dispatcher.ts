@@ -1,8 +1,8 @@
 /** Asks the subscribers of an event and folds their replies. */
-import { Effect } from "effect"
-import { HookEvents, type HookName, type HookPayload, type HookReply, type JsonObject } from "@nimlet/protocol"
+import { Effect, type Scope } from "effect"
+import { HookEvents, type HookKind, type HookName, type HookPayload, type HookReply, type JsonObject } from "@nimlet/protocol"
 import { Diagnostics } from "../Diagnostics.ts"
-import type { CallFailed } from "../ExtensionError.ts"
+import { type CallFailed, toldOf } from "../ExtensionError.ts"
 import { fieldsOf } from "../Fields.ts"
 import type { HookOptions, HookOutcome } from "../HookOutcome.ts"
 import type { Subscriber } from "../Subscriber.ts"
@@ -18,8 +18,14 @@ const decoderOf = (event: HookName): Decoder => {
   return made
 }
 
-/** A dispatcher over whoever `subscribersOf` names at the moment. */
-export const makeDispatcher = (subscribersOf: (event: HookName) => ReadonlyArray<Subscriber>) => {
+/** An event that takes longer says who it waits for. */
+const patience = "2 seconds"
+
+/**
+ * A dispatcher over whoever `subscribersOf` names at the moment. Events that nobody waits for are told in `scope`; how
+ * many are under way at once is bounded by what each extension's actor takes.
+ */
+export const makeDispatcher = (subscribersOf: (event: HookName) => ReadonlyArray<Subscriber>, scope: Scope.Scope) => {
   /** Extensions whose absence has been told; forgotten when they answer again. */
   const missing = new Set<string>()
 
@@ -28,7 +34,10 @@ export const makeDispatcher = (subscribersOf: (event: HookName) => ReadonlyArray
 
   const asked = (event: HookName, options: HookOptions | undefined) => {
     const all = subscribersOf(event)
-    return options?.planning === true ? all.filter((subscriber) => subscriber.inPlanMode) : all
+    const { planning = false, reloading = false } = options ?? {}
+    return planning || reloading
+      ? all.filter(({ inPlanMode, onReload }) => (inPlanMode || !planning) && (onReload || !reloading))
+      : all
   }
 
   /** Says what went wrong, unless the supervisor has said it (a crash) or it is known (still away). */
@@ -38,7 +47,7 @@ export const makeDispatcher = (subscribersOf: (event: HookName) => ReadonlyArray
       if (missing.has(key)) return Effect.void
       missing.add(key)
     }
-    return warn(key, `extension '${key}': ${error.message}`)
+    return warn(key, toldOf(error))
   }
 
   const ask = <N extends HookName>(event: N, subscriber: Subscriber, payload: HookPayload<N>) =>
@@ -77,23 +86,55 @@ export const makeDispatcher = (subscribersOf: (event: HookName) => ReadonlyArray
   const chain = Effect.fnUntraced(function*<N extends HookName>(
     event: N,
     payload: HookPayload<N>,
-    subscribers: ReadonlyArray<Subscriber>
+    subscribers: ReadonlyArray<Subscriber>,
+    waiting: Set<string>
   ) {
     let tally = untouched<N>(payload)
     for (const subscriber of subscribers) {
       const told = tally.notes.length
+      waiting.add(subscriber.key)
       tally = yield* step(event, tally, subscriber)
+      waiting.delete(subscriber.key)
       for (const note of tally.notes.slice(told)) yield* warn(subscriber.key, note)
     }
     return outcomeOf(tally)
   })
 
-  const tellAll = <N extends HookName>(event: N, payload: HookPayload<N>, subscribers: ReadonlyArray<Subscriber>) =>
+  const tellAll = <N extends HookName>(
+    event: N,
+    payload: HookPayload<N>,
+    subscribers: ReadonlyArray<Subscriber>,
+    waiting: Set<string>
+  ) =>
     Effect.forEach(
       subscribers,
-      (subscriber) => Effect.catch(ask(event, subscriber, payload), (error) => report(subscriber, error)),
+      (subscriber) => {
+        waiting.add(subscriber.key)
+        return ask(event, subscriber, payload).pipe(
+          Effect.catch((error) => report(subscriber, error)),
+          Effect.tap(() => Effect.sync(() => waiting.delete(subscriber.key)))
+        )
+      },
       { concurrency: "unbounded", discard: true }
     )
+
+  /** Runs what asks those in `waiting`, and says who they are when it takes long. */
+  const watched = <A>(event: HookName, asking: (waiting: Set<string>) => Effect.Effect<A>): Effect.Effect<A> =>
+    Effect.suspend(() => {
+      const waiting = new Set<string>()
+      const notice = Effect.suspend(() =>
+        Effect.flatMap(Diagnostics, (diagnose) =>
+          Effect.forEach(
+            [...waiting],
+            (extension) => diagnose({ level: "info", message: `waiting for extension '${extension}' (${event})`, extension }),
+            { discard: true }
+          ))
+      )
+      return Effect.flatMap(
+        Effect.forkChild(Effect.andThen(Effect.sleep(patience), notice), { startImmediately: true }),
+        (timer) => Effect.ensuring(asking(waiting), Effect.sync(() => timer.interruptUnsafe()))
+      )
+    })
 
   const run = <N extends HookName>(
     event: N,
@@ -102,9 +143,12 @@ export const makeDispatcher = (subscribersOf: (event: HookName) => ReadonlyArray
   ): Effect.Effect<HookOutcome<N>> => {
     const subscribers = asked(event, options)
     if (subscribers.length === 0) return Effect.succeed(outcomeOf(untouched<N>(payload)))
-    return HookEvents[event].kind === "observe"
-      ? Effect.map(tellAll(event, payload, subscribers), () => outcomeOf(untouched<N>(payload)))
-      : chain(event, payload, subscribers)
+    const { awaited, kind }: { readonly kind: HookKind; readonly awaited?: true } = HookEvents[event]
+    if (kind !== "observe") return watched(event, (waiting) => chain(event, payload, subscribers, waiting))
+    const telling = awaited === true
+      ? watched(event, (waiting) => tellAll(event, payload, subscribers, waiting))
+      : Effect.forkIn(tellAll(event, payload, subscribers, new Set()), scope, { startImmediately: true })
+    return Effect.as(telling, outcomeOf(untouched<N>(payload)))
   }
 
   return { run, subscribed: (event: HookName, options?: HookOptions) => asked(event, options).length > 0 }

@@ -1,5 +1,5 @@
 /** How replies change an event, reply by reply. Pure: one small function an event, no time and no transport. */
-import { type HookCompaction, HookEvents, type HookName, type HookPayload, type HookReply } from "@nimlet/protocol"
+import { type HookCompaction, HookEvents, type HookName, type HookPayload, type HookReply, type JsonObject } from "@nimlet/protocol"
 import type { HookOutcome } from "../HookOutcome.ts"
 
 /** An event on its way through the subscribers. */
@@ -9,6 +9,7 @@ export interface Tally<N extends HookName> {
   readonly blockedBy: ReadonlyArray<string>
   readonly reasons: ReadonlyArray<string>
   readonly compaction?: HookCompaction
+  readonly messages: ReadonlyArray<string>
   /** What a person should know of the composition, in order. */
   readonly notes: ReadonlyArray<string>
 }
@@ -19,6 +20,7 @@ export const untouched = <N extends HookName>(payload: HookPayload<N>): Tally<N>
   changedBy: [],
   blockedBy: [],
   reasons: [],
+  messages: [],
   notes: []
 })
 
@@ -26,8 +28,27 @@ type Change<N extends HookName> = (payload: HookPayload<N>, reply: HookReply<N>)
 
 const keep = <P>(payload: P): P => payload
 
+/** Lays headers over others: a text sets, anything else removes, names in any case. */
+const layHeaders = (headers: HookPayload<"before_provider_headers">["headers"], over: JsonObject) => {
+  const changed = new Map(Object.entries(over).map(([name, value]) => [name.toLowerCase(), value]))
+  return Object.fromEntries([
+    ...Object.entries(headers).filter(([name]) => !changed.has(name.toLowerCase())),
+    ...[...changed].flatMap(([name, value]) => typeof value === "string" ? [[name, value] as const] : [])
+  ])
+}
+
 /** How a reply changes what the next subscriber, and in the end the agent, sees. */
 const changes: { readonly [N in HookName]: Change<N> } = {
+  input: (payload, { text }) => text === undefined ? payload : { ...payload, text },
+  before_agent_start: (payload, { system_prompt }) => system_prompt === undefined ? payload : { ...payload, system_prompt },
+  context: (payload, { messages = [], system = [] }) =>
+    messages.length + system.length === 0
+      ? payload
+      : { system: [...payload.system, ...system], messages: [...payload.messages, ...messages] },
+  before_provider_request: (payload, reply) => reply.payload === undefined ? payload : { ...payload, payload: reply.payload },
+  before_provider_headers: (payload, { headers }) =>
+    headers === undefined ? payload : { ...payload, headers: layHeaders(payload.headers, headers) },
+  message_end: (payload, { text }) => text === undefined ? payload : { ...payload, text },
   tool_call: (payload, { arguments: args }) => args === undefined ? payload : { ...payload, arguments: args },
   tool_result: (payload, { is_error, output }) =>
     output === undefined && is_error === undefined
@@ -37,11 +58,17 @@ const changes: { readonly [N in HookName]: Change<N> } = {
     instruction === ""
       ? payload
       : { ...payload, instruction: payload.instruction === "" ? instruction : `${payload.instruction}\n${instruction}` },
+  after_provider_response: keep,
+  agent_settled: keep,
+  session_before_switch: keep,
   session_compact: keep,
-  session_start: keep,
+  session_compact_failed: keep,
   session_end: keep,
-  turn_start: keep,
-  turn_end: keep
+  session_settings_changed: keep,
+  session_shutdown: keep,
+  session_start: keep,
+  turn_end: keep,
+  turn_start: keep
 }
 
 /** `extension` blocks. */
@@ -63,14 +90,18 @@ export const applyReply = <N extends HookName>(
   const change: Change<N> = changes[event]
   const payload = change(tally.payload, reply)
   const changed = payload === tally.payload ? tally : { ...tally, payload, changedBy: [...tally.changedBy, extension] }
-  return withCompaction(changed, extension, reply)
+  return withMessage(withCompaction(changed, extension, reply), reply)
+}
+
+const withMessage = <N extends HookName>(tally: Tally<N>, reply: HookReply<N>): Tally<N> => {
+  const { message }: { readonly message?: { readonly content: string } } = reply
+  return message === undefined || message.content === "" ? tally : { ...tally, messages: [...tally.messages, message.content] }
 }
 
 const withCompaction = <N extends HookName>(tally: Tally<N>, extension: string, reply: HookReply<N>): Tally<N> => {
   const { compaction }: { readonly compaction?: HookCompaction } = reply
   if (compaction === undefined) return tally
-  const size = "entries" in tally.payload ? tally.payload.entries.length : 0
-  if (compaction.first_kept_index > size) {
+  if ("entries" in tally.payload && compaction.first_kept_index > tally.payload.entries.length) {
     const note = `extension '${extension}': ignored a compaction, first_kept_index is beyond the session's end`
     return { ...tally, notes: [...tally.notes, note] }
   }
@@ -82,10 +113,10 @@ const withCompaction = <N extends HookName>(tally: Tally<N>, extension: string, 
 
 /** What the agent does in the end. */
 export const outcomeOf = <N extends HookName>(tally: Tally<N>): HookOutcome<N> => {
-  const { blockedBy, changedBy, compaction, payload, reasons } = tally
+  const { blockedBy, changedBy, compaction, messages, payload, reasons } = tally
   const outcome = blockedBy.length > 0
     ? { _tag: "Blocked" as const, reason: reasons.length === 0 ? "blocked by extension" : reasons.join("; "), blockedBy }
-    : { _tag: "Continue" as const, payload, changedBy, ...(compaction === undefined ? {} : { compaction }) }
+    : { _tag: "Continue" as const, payload, changedBy, ...(messages.length === 0 ? {} : { messages }), ...(compaction === undefined ? {} : { compaction }) }
   // Only gates are ever blocked (`applyReply`), which the conditional type says and the compiler cannot follow.
   return outcome as HookOutcome<N>
 }

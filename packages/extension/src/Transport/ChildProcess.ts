@@ -56,7 +56,7 @@ const start = Effect.fnUntraced(function*(
 
 /** Starts the program and connects to it; its process group ends with the scope: SIGTERM, 0.5 s, SIGKILL. */
 export const openChildProcess = Effect.fnUntraced(function*(launch: Launch) {
-  const { exited, isRunning, stderr, stdin, stdout } = yield* start(launch, launch.command)
+  const { exited, isRunning, pid, stderr, stdin, stdout } = yield* start(launch, launch.command)
   const closed = yield* Deferred.make<string>()
   const silent = yield* Deferred.make<void>()
 
@@ -101,7 +101,8 @@ export const openChildProcess = Effect.fnUntraced(function*(launch: Launch) {
     send: outbox.send,
     inbound: inbox.lines,
     endInput: outbox.end,
-    closed: Deferred.await(closed)
+    closed: Deferred.await(closed),
+    pid
   }
   return transport
 })

@@ -1,0 +1,90 @@
+/** What one life of an extension asks of us and has not had answered: bounded, and withdrawn when nobody needs it. */
+import { Effect, type Fiber, type Scope, Semaphore } from "effect"
+import type { HostMessage, JsonObject } from "@nimlet/protocol"
+import type { Stopwatch } from "@nimlet/actor"
+import { answerHost, cancelledHost, overcrowdedHost } from "./HostRequests.ts"
+import { answerUi, cancelledUi } from "./UiRequests.ts"
+
+/** Questions one extension may have open; policy `reject`: more are cancelled at once. They queue in the frontend. */
+export const maxOpenQuestions = 16
+/** Host requests one extension may have open, one served and the rest waiting; policy `reject`: more are errors at once. */
+export const maxOpenHostRequests = 16
+
+/** What inquiries need of the life they belong to. */
+export interface InquiriesOptions {
+  readonly key: string
+  /** Held while any is open. */
+  readonly stopwatch: Stopwatch
+  readonly send: (message: HostMessage) => Effect.Effect<unknown>
+  /** Ids of the host's requests that are open now. */
+  readonly openRequests: () => ReadonlySet<string>
+}
+
+interface Inquiry {
+  /** The host's requests on whose behalf it may be asked: those open when it came. */
+  readonly owners: Set<string>
+  /** One of them was given up. */
+  orphaned: boolean
+  fiber: Fiber.Fiber<unknown> | undefined
+}
+
+/** The open `ui_request`s and `host_request`s of one life. */
+export class Inquiries {
+  readonly #options: InquiriesOptions
+  readonly #open = new Set<Inquiry>()
+  readonly #turn = Semaphore.makeUnsafe(1)
+  #questions = 0
+  #hostRequests = 0
+
+  /** None is open. */
+  constructor(options: InquiriesOptions) {
+    this.#options = options
+  }
+
+  /** Takes a question; it is answered sooner or later, unless the life ends before. Returns at once. */
+  question(id: string, line: JsonObject): Effect.Effect<unknown, never, Scope.Scope> {
+    const { key, send } = this.#options
+    if (this.#questions >= maxOpenQuestions) return send(cancelledUi(id, line))
+    this.#questions++
+    return this.#serve(answerUi(key, id, line), cancelledUi(id, line), () => this.#questions--)
+  }
+
+  /** Takes a host request; those of one extension are served one after another. Returns at once. */
+  hostRequest(id: string, line: JsonObject): Effect.Effect<unknown, never, Scope.Scope> {
+    const { key, send } = this.#options
+    if (this.#hostRequests >= maxOpenHostRequests) return send(overcrowdedHost(id))
+    this.#hostRequests++
+    return this.#serve(this.#turn.withPermits(1)(answerHost(key, id, line)), cancelledHost(id), () => this.#hostRequests--)
+  }
+
+  /**
+   * A request of the host is over. What was asked while it was open is withdrawn once all such requests are over and
+   * one of them was given up: whoever wanted the answer is gone.
+   */
+  requestOver(id: string, how: "answered" | "given up"): void {
+    if (this.#open.size === 0) return
+    for (const inquiry of [...this.#open]) {
+      if (!inquiry.owners.delete(id)) continue
+      if (how === "given up") inquiry.orphaned = true
+      if (inquiry.orphaned && inquiry.owners.size === 0) inquiry.fiber?.interruptUnsafe()
+    }
+  }
+
+  #serve(answer: Effect.Effect<HostMessage>, withdrawn: HostMessage, over: () => void): Effect.Effect<unknown, never, Scope.Scope> {
+    const { openRequests, send, stopwatch } = this.#options
+    const inquiry: Inquiry = { owners: new Set(openRequests()), orphaned: false, fiber: undefined }
+    this.#open.add(inquiry)
+    const served = stopwatch.hold(answer).pipe(
+      Effect.onInterrupt(() => send(withdrawn)),
+      Effect.flatMap(send),
+      Effect.ensuring(Effect.sync(() => {
+        this.#open.delete(inquiry)
+        over()
+      })),
+      Effect.forkScoped({ startImmediately: true })
+    )
+    return Effect.tap(served, (fiber) => Effect.sync(() => {
+      inquiry.fiber = fiber
+    }))
+  }
+}
