@@ -21,6 +21,15 @@ const settleFor = "50 millis"
 /** After a chunk of this size others get their turn: a peer that pours could keep us reading. */
 const turnBytes = 16 * 1024
 
+/**
+ * Gives a chunk's memory back now. The collector would let a peer that writes one endless line fill 64 MB first: it waits until
+ * there is that much outside of its heap.
+ */
+const release = (chunk: Uint8Array<ArrayBufferLike>) => {
+  const { buffer } = chunk
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === chunk.byteLength) buffer.transfer(0)
+}
+
 /** Says why, with a look at what is there. */
 const explain = Effect.fnUntraced(function*(launch: Launch, program: string, { code, message }: SpawnFailure) {
   const fs = yield* FileSystem.FileSystem
@@ -91,6 +100,7 @@ export const openChildProcess = Effect.fnUntraced(function*(launch: Launch) {
   }
   stdout.on("data", (chunk: Uint8Array) => {
     const keepsUp = inbox.push(decoder.push(chunk))
+    if (decoder.isSkipping) release(chunk)
     if (keepsUp && chunk.length < turnBytes) return
     stdout.pause()
     if (keepsUp) setImmediate(() => stdout.resume())
