@@ -2,7 +2,7 @@
  * One life of an extension: a process, its handshake, and then one fiber that owns the table of pending requests. It
  * never waits for the peer, so many requests are in flight and replies come in any order.
  */
-import { Clock, Effect, Result, type Scope, Stream } from "effect"
+import { Clock, Effect, Exit, Result, type Scope, Stream } from "effect"
 import type { HostMessage, HostRequest, JsonObject, Registration } from "@nimlet/protocol"
 import type { Countdown, Reply, Self, Stopwatch } from "@nimlet/actor"
 import { applySideEffects } from "./ApplySideEffects.ts"
@@ -14,6 +14,7 @@ import { Inquiries } from "./Inquiries.ts"
 import { isJsonObject, parseJson } from "./Json.ts"
 import type { Meter } from "./Meter.ts"
 import type { Shown } from "./Shown.ts"
+import { withoutSuperseded } from "./Superseded.ts"
 import type { Sent, Transport } from "./Transport.ts"
 import type { Line } from "./Transport/Lines.ts"
 
@@ -112,8 +113,9 @@ export const extensionLife = (options: LifeOptions) => (self: Self<ExtensionMail
     const inquiries = new Inquiries({ key, stopwatch, send, openRequests: () => conversation.openIds })
 
     yield* Effect.forkScoped(pump(transport, self))
-    // Added after the pump and before any question: questions end first, and the peer is heard while it says goodbye.
-    yield* Effect.addFinalizer(() => sayGoodbye(transport))
+    // Added after the pump and before any question: questions end first, and the peer is heard while it says goodbye. One that
+    // did not register, or that crashed, is not waited for.
+    yield* Effect.addFinalizer((exit) => registered && Exit.hasInterrupts(exit) ? sayGoodbye(transport) : Effect.void)
     yield* send(options.initialize())
     const overdue = Effect.andThen(Effect.sleep(options.registrationMillis), self.tell({ _tag: "Overdue" }))
     const timer = yield* Effect.forkScoped(overdue)
@@ -240,7 +242,7 @@ export const extensionLife = (options: LifeOptions) => (self: Self<ExtensionMail
           yield* act(mail)
           break
         case "Lines":
-          for (const line of mail.lines) yield* read(line)
+          for (const line of withoutSuperseded(mail.lines)) yield* read(line)
           break
         case "Gone":
           return yield* registered

@@ -43,7 +43,7 @@ const asProgramsRead = (text: string) => {
 }
 
 describe("commandLine", () => {
-  // E-024 E-032
+  // E-024
   it("starts programs directly on POSIX: with a slash in the extension's folder, without one from PATH", () => {
     assert.deepStrictEqual(on(posix, "./extension.py", "a b", "$x"), { program: "/ext/a/extension.py", args: ["a b", "$x"], verbatim: false })
     assert.deepStrictEqual(on(posix, "../bin/x.cmd"), { program: "/ext/bin/x.cmd", args: [], verbatim: false })
@@ -52,6 +52,7 @@ describe("commandLine", () => {
     assert.deepStrictEqual(on(posix, "odd\\name"), { program: "odd\\name", args: [], verbatim: false })
   })
 
+  // E-035
   it("starts scripts through their interpreter on Windows, whatever the case of their ending", () => {
     assert.deepStrictEqual(on(windows, "./ext.exe", "a b"), { program: "C:\\ext\\a\\ext.exe", args: ["a b"], verbatim: false })
     assert.deepStrictEqual(on(windows, "python", "e.py"), { program: "python", args: ["e.py"], verbatim: false })
@@ -62,6 +63,7 @@ describe("commandLine", () => {
     assert.deepStrictEqual(on(windows, "./ext.ps1", "a").args.slice(-3), ["-File", "C:\\ext\\a\\ext.ps1", "a"])
   })
 
+  // E-034 E-035
   it("quotes for a batch file, so that no argument is read as a command", () => {
     assert.deepStrictEqual(on(windows, "./ext.cmd", "a b", "x&calc"), {
       program: "cmd.exe",

@@ -63,7 +63,6 @@ describe("child process", () => {
       assert.deepStrictEqual(yield* inbound([`${fixtures}/long.mjs`, String(40 << 20)]), ["LineTooLong", "{\"n\":1}"])
     }))
 
-  // E-049
   it.live("says by which signal it was ended", () =>
     Effect.gen(function*() {
       const transport = yield* child(["-e", "process.kill(process.pid, 'SIGKILL')"])
@@ -101,7 +100,6 @@ describe("child process", () => {
       assert.isBelow(took, 1_500)
     }).pipe(Effect.provide(NodeServices.layer)))
 
-  // E-029
   it.live("a program that cannot be started fails the start with the path and what to do", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
