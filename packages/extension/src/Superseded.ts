@@ -18,12 +18,15 @@ const keyOf = (line: JsonObject, field: Replaced): string | undefined => {
 const isPlain = (line: JsonObject) =>
   line.type === "update" && Object.keys(line).every((field) => field === "type" || field === "status" || field === "widget")
 
+/** A chunk of fewer lines is heard as it is: nobody pours. */
+const pouring = 32
+
 /**
- * The lines of one chunk without the updates that a later one of the chunk replaces whole. Only a well-formed status or widget
+ * The lines of one large chunk without the updates that a later one of it replaces whole. Only a well-formed status or widget
  * replaces an earlier one: of an ill-formed one the last good value stays.
  */
 export const withoutSuperseded = (lines: ReadonlyArray<Line>): ReadonlyArray<Line> => {
-  if (lines.length === 1) return lines
+  if (lines.length < pouring) return lines
   const later = { status: new Set<string>(), widget: new Set<string>() }
   const kept: Array<Line> = []
   for (const line of lines.toReversed()) {

@@ -2,10 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { type Frame, FrameTap, niminal } from "../src/index.ts"
-import { answering, type Json, memory, peer, startAll } from "./kit.ts"
+import { answering, type Json, memory, peer, startAll, tool } from "./kit.ts"
 import { settle } from "./settle.ts"
 
-const tool = (name: string, more: Json = {}) => ({ name, description: `${name}.`, input_schema: { type: "object" }, ...more })
+type Host = Pick<Effect.Success<ReturnType<typeof startAll>>, "extensions" | "hooks">
 
 describe("starting", () => {
   // E-051 E-056 E-057 E-058 E-059 E-060 X-010
@@ -270,6 +270,50 @@ describe("requests", () => {
       yield* settle
       assert.deepStrictEqual(a.heard.at(-1), { type: "cancel", id: "1" })
       assert.deepStrictEqual(host.entries, [])
+    }).pipe(Effect.provide(memory({ a: a.script })))
+  })
+
+  // E-275
+  it.effect.each<{ readonly kind: string; readonly send: (host: Host) => Effect.Effect<unknown, unknown> }>([
+    { kind: "tool", send: ({ extensions }) => extensions.callTool("t", {}) },
+    { kind: "command", send: ({ extensions }) => extensions.runCommand("c", "") },
+    { kind: "event", send: ({ hooks }) => hooks.run("turn_start", { session_id: "s", workspace: "/" }) }
+  ])("a $kind is waited for until its reply, or to the end of its budget", ({ kind, send }) => {
+    const a = peer({ tools: [tool("t")], commands: [{ name: "c" }], events: ["turn_start"] }, (message, self) =>
+      message.id === "1" ? Effect.forkDetach(Effect.andThen(Effect.sleep("4 seconds"), answering({})(message, self))) : Effect.void)
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: { response_timeout_seconds: 5 } } })
+      yield* host.start
+      for (const seconds of [4, 5]) {
+        const sending = yield* Effect.forkChild(Effect.exit(send(host)))
+        yield* settle
+        yield* TestClock.adjust(seconds * 1000 - 1)
+        yield* settle
+        assert.isUndefined(sending.pollUnsafe())
+        yield* TestClock.adjust("1 millis")
+        yield* Fiber.join(sending)
+      }
+      assert.deepStrictEqual(a.heard.slice(1).map(({ type, id }) => [type, id]), [[kind, "1"], [kind, "2"], ["cancel", "2"]])
+    }).pipe(Effect.provide(memory({ a: a.script })))
+  })
+
+  it.effect("a command carries what it may want to know of the session", () => {
+    const a = peer({ commands: [{ name: "c" }] }, answering({
+      message: "m",
+      session: { action: "new", editor_text: "draft" },
+      reload: true,
+      prompt: 1
+    }))
+    const context = { mode: "tui", workspace: "/w", session_id: "s1", provider: "p", model: "m", messages: [{ role: "user", content: "hi" }] }
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: {} } })
+      yield* host.start
+      assert.deepStrictEqual(yield* host.extensions.runCommand("c", "x", context), {
+        message: "m",
+        session: { action: "new", editor_text: "draft" },
+        reload: true
+      })
+      assert.deepStrictEqual(a.heard[1], { type: "command", id: "1", name: "c", arguments: "x", context })
     }).pipe(Effect.provide(memory({ a: a.script })))
   })
 

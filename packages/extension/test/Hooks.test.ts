@@ -7,6 +7,7 @@ import { settle } from "./settle.ts"
 
 const call = { tool: "bash", arguments: { command: "ls" } }
 const turn = { session_id: "s", workspace: "/w" }
+const started = { ...turn, provider: "p", model: "m", thinking: "" }
 const guard = { events: ["tool_call"] }
 
 describe("Hooks.run", () => {
@@ -27,7 +28,7 @@ describe("Hooks.run", () => {
     }).pipe(Effect.provide(memory({ a: a.script, b: b.script })))
   })
 
-  // E-084 E-178 E-179 E-180 E-194 E-197 E-202 E-205
+  // E-084 E-122 E-178 E-179 E-180 E-194 E-197 E-202 E-205 E-224
   it.effect("still asks the rest after a block and joins the reasons", () => {
     const others = ["tool_result", "turn_start", "turn_end", "session_start", "session_end", "session_compact"] as const
     const a = peer({ events: ["tool_call", "session_before_compact", ...others] }, answering({ allow: false, reason: "a" }))
@@ -141,6 +142,79 @@ describe("Hooks.run", () => {
     }).pipe(Effect.provide(memory({ a: a.script })))
   })
 
+  it.effect("three that never answer session_start within 2 s cost 2 s together, and are named while they are waited for", () => {
+    const mute = () => peer({ events: ["session_start"] }).script
+    return Effect.gen(function*() {
+      const limit = { response_timeout_seconds: 2 }
+      const host = yield* startAll({ manifests: { a: limit, b: limit, c: { ...limit, response_timeout_seconds: 3 } } })
+      yield* host.start
+      const running = yield* Effect.forkChild(host.watched(host.hooks.run("session_start", started)))
+      yield* settle
+      yield* TestClock.adjust("2 seconds")
+      yield* settle
+      assert.isUndefined(running.pollUnsafe())
+      assert.sameMembers(host.diagnostics.filter(({ level }) => level === "info").map(({ message }) => message), [
+        "waiting for extension 'a' (session_start)",
+        "waiting for extension 'b' (session_start)",
+        "waiting for extension 'c' (session_start)"
+      ])
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.join(running)
+      assert.deepStrictEqual(host.diagnostics.filter(({ level }) => level === "warning").map(({ extension }) => extension), ["a", "b", "c"])
+    }).pipe(Effect.provide(memory({ a: mute(), b: mute(), c: mute() })))
+  })
+
+  it.effect("an event nobody waits for is told all the same, and says who is missing only as a warning", () => {
+    const a = peer({ events: ["session_settings_changed"] })
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: {} } })
+      yield* host.start
+      yield* host.watched(host.hooks.run("session_settings_changed", started))
+      yield* settle
+      assert.deepStrictEqual(a.types(), ["initialize", "event"])
+      yield* TestClock.adjust("30 seconds")
+      yield* settle
+      assert.deepStrictEqual(host.diagnostics.map(({ message }) => message), ["extension 'a': extension response timed out"])
+    }).pipe(Effect.provide(memory({ a: a.script })))
+  })
+
+  it.effect("a gate says after 2 s, and no sooner, which of them it waits for now", () => {
+    const quick = peer(guard, answering({}))
+    const slow = peer(guard)
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: {}, b: {} } })
+      yield* host.start
+      const running = yield* Effect.forkChild(host.watched(host.hooks.run("tool_call", call)))
+      yield* settle
+      yield* TestClock.adjust("1999 millis")
+      assert.deepStrictEqual(host.diagnostics, [])
+      yield* TestClock.adjust("1 millis")
+      yield* settle
+      assert.deepStrictEqual(host.diagnostics, [{ level: "info", message: "waiting for extension 'b' (tool_call)", extension: "b" }])
+      yield* Fiber.interrupt(running)
+    }).pipe(Effect.provide(memory({ a: quick.script, b: slow.script })))
+  })
+
+  it.effect("of two wrong fields each is left out alone, and the words of one that is not there name it once", () => {
+    const a = peer({ events: ["tool_result"] }, (message, self) => message.id === "2" ? Effect.fail("boom") : answering({ output: 1, is_error: true })(message, self))
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: { restart: false } } })
+      yield* host.start
+      const result = { ...call, output: "x", is_error: false }
+      const outcome = yield* host.watched(host.hooks.run("tool_result", result))
+      assert.deepStrictEqual(outcome.payload, { ...result, is_error: true })
+      yield* host.watched(host.hooks.run("tool_result", result))
+      yield* settle
+      yield* host.watched(host.hooks.run("tool_result", result))
+      yield* host.watched(host.hooks.run("tool_result", result))
+      assert.deepStrictEqual(host.diagnostics.map(({ message }) => message), [
+        "extension 'a': ignored an invalid output in its reply to tool_result",
+        "extension 'a' exited with code 1 unexpectedly",
+        "extension 'a' is not running"
+      ])
+    }).pipe(Effect.provide(memory({ a: a.script })))
+  })
+
   it.effect("costs nothing when nobody subscribed: the outcome is there at once", () =>
     Effect.gen(function*() {
       const hooks = yield* Hooks
@@ -194,6 +268,103 @@ describe("a guard with on_failure: block", () => {
       yield* TestClock.adjust("300 millis")
       assert.strictEqual((yield* Fiber.join(next))._tag, "Continue")
     }).pipe(Effect.provide(memory({ a: a.script })))
+  })
+
+  it.effect("waits for one that starts again at most 2 s, then blocks", () => {
+    let lives = 0
+    const a = peer(guard, crash)
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: { on_failure: "block" } } })
+      yield* host.start
+      yield* host.hooks.run("tool_call", call)
+      yield* settle
+      yield* TestClock.adjust("300 millis")
+      yield* settle
+      assert.strictEqual(lives, 2)
+      const blocked = yield* Effect.forkChild(host.hooks.run("tool_call", call))
+      yield* settle
+      yield* TestClock.adjust("1999 millis")
+      yield* settle
+      assert.isUndefined(blocked.pollUnsafe())
+      yield* TestClock.adjust("1 millis")
+      const outcome = yield* Fiber.join(blocked)
+      assert.deepStrictEqual(outcome._tag === "Blocked" && outcome.reason, "extension 'a' guards this call and could not decide: extension 'a' is not running")
+      yield* TestClock.adjust("1 minute")
+    }).pipe(Effect.provide(memory({ a: (self, launch) => ++lives === 1 ? a.script(self, launch) : Effect.forever(self.receive) })))
+  })
+
+  it.effect("waits no longer than its budget for one that will start again", () => {
+    const a = peer(guard, crash)
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: { on_failure: "block", response_timeout_seconds: 1 } } })
+      yield* host.start
+      // Crashes far enough apart for no quarantine: the fifth is followed by more than 2 s of rest.
+      for (let n = 0; n < 4; n++) {
+        yield* host.hooks.run("tool_call", call)
+        yield* settle
+        yield* TestClock.adjust("25 seconds")
+        yield* settle
+      }
+      yield* host.hooks.run("tool_call", call)
+      yield* settle
+      const blocked = yield* Effect.forkChild(host.hooks.run("tool_call", call))
+      yield* settle
+      yield* TestClock.adjust("999 millis")
+      yield* settle
+      assert.isUndefined(blocked.pollUnsafe())
+      yield* TestClock.adjust("1 millis")
+      assert.strictEqual((yield* Fiber.join(blocked))._tag, "Blocked")
+      assert.strictEqual((yield* host.extensions.figures)[0]?.state, "Restarting")
+    }).pipe(Effect.provide(memory({ a: a.script })))
+  })
+
+  it.effect("blocks at once in quarantine, until it is restarted by hand", () => {
+    let well = false
+    const a = peer(guard, (message, self) => well ? answering({})(message, self) : crash(message))
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: closed } })
+      yield* host.start
+      for (let n = 0; n < 4; n++) {
+        const each = yield* Effect.forkChild(host.hooks.run("tool_call", call))
+        yield* settle
+        yield* TestClock.adjust("2 seconds")
+        assert.strictEqual((yield* Fiber.join(each))._tag, "Blocked")
+      }
+      yield* settle
+      const outcome = yield* host.hooks.run("tool_call", call)
+      assert.deepStrictEqual(outcome, {
+        _tag: "Blocked",
+        reason: "extension 'a' guards this call and could not decide: extension 'a' is not running",
+        blockedBy: ["a"]
+      })
+      well = true
+      yield* host.extensions.restart("a")
+      yield* settle
+      assert.strictEqual((yield* host.hooks.run("tool_call", call))._tag, "Continue")
+    }).pipe(Effect.provide(memory({ a: a.script })))
+  })
+
+  it.effect("blocks when a later start fails, though what it registered before counts no more", () => {
+    let lives = 0
+    const a = peer({ events: ["tool_call", "turn_end"], tools: [{ name: "t", description: "t.", input_schema: {} }] }, crash)
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: closed } })
+      yield* host.start
+      assert.isTrue(host.hooks.subscribed("turn_end"))
+      yield* host.hooks.run("tool_call", call)
+      yield* settle
+      yield* TestClock.adjust("300 millis")
+      yield* settle
+      assert.deepStrictEqual([lives, yield* host.extensions.tools], [2, []])
+      assert.isFalse(host.hooks.subscribed("turn_end"))
+      assert.strictEqual((yield* host.hooks.run("tool_call", call))._tag, "Blocked")
+      assert.deepStrictEqual(host.diagnostics.map(({ message }) => message), [
+        "extension 'a' exited with code 1 unexpectedly",
+        "extension 'a' failed to start: register commands must be an array"
+      ])
+    }).pipe(Effect.provide(memory({
+      a: (self, launch) => ++lives === 1 ? a.script(self, launch) : self.send({ type: "register" })
+    })))
   })
 
   it.effect("guards tool calls only", () => {

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, FileSystem, Stream } from "effect"
 import { ChildProcess } from "effect/process"
 import { fileURLToPath } from "node:url"
-import { Frontend, headless } from "../src/index.ts"
+import { type Frame, FrameTap, Frontend, headless } from "../src/index.ts"
 import { alive, type Json, processes, startAll } from "./kit.ts"
 
 /** Real processes on a busy machine. */
@@ -165,6 +165,71 @@ describe("extensions as processes", () => {
       yield* Effect.repeat(Effect.andThen(Effect.sleep(20), Effect.sync(() => last)), { until: (text) => text === "0", times: 500 })
       assert.strictEqual(last, "0")
     }).pipe(Effect.provide(processes)), limit)
+
+  // E-141
+  it.live("takes whole lines that other threads of the extension write, each in its order, while it answers", () =>
+    Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: fixture("threads") } })
+      yield* host.start
+      assert.strictEqual(textOf(yield* host.extensions.callTool("go", {})), "poured")
+      assert.deepStrictEqual(host.diagnostics, [])
+      const entries = host.entries.map(({ data }) => data as { readonly thread: number; readonly count: number })
+      for (const thread of [1, 2, 3, 4]) {
+        const counts = entries.filter((entry) => entry.thread === thread).map(({ count }) => count)
+        assert.deepStrictEqual(counts, Array.from({ length: 250 }, (_, n) => n))
+      }
+    }).pipe(Effect.provide(processes)), limit)
+
+  // E-293
+  it.live("one that acknowledges events only: its tool and its command end with the timeout's text, and it leaves by itself", () =>
+    Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: { ...fixture("silent"), response_timeout_seconds: 1 } } })
+      const frames: Array<Frame> = []
+      yield* host.start.pipe(Effect.provideService(FrameTap, (frame) => Effect.sync(() => void frames.push(frame))))
+      yield* host.hooks.run("turn_end", { session_id: "s1", workspace: host.folder })
+      const ended = yield* Effect.all([
+        Effect.flip(host.extensions.callTool("list_todos", {})),
+        Effect.flip(host.extensions.runCommand("todos", ""))
+      ], { concurrency: "unbounded" })
+      assert.deepStrictEqual(ended.map(({ message }) => message), Array.from({ length: 2 }, () => "extension response timed out"))
+      const [, millis] = yield* timed(host.extensions.stop)
+      assert.isBelow(millis, 1_500)
+      assert.deepStrictEqual(frames.filter(({ direction }) => direction === "in").map(({ line }) => JSON.parse(line).type), ["register", "response"])
+    }).pipe(Effect.provide(processes)), limit)
+
+  const byHand = Effect.fnUntraced(function*(name: string, ...lines: ReadonlyArray<Json>) {
+    const text = lines.map((line) => `${JSON.stringify(line)}\n`).join("")
+    const [program, ...args] = fixture(name).command
+    const run = yield* ChildProcess.make(program!, args, { stdin: Stream.make(new TextEncoder().encode(text)) })
+    const out = yield* Stream.mkString(Stream.decodeText(run.stdout))
+    return { code: yield* run.exitCode, out: out.trim().split("\n").map((line): Json => JSON.parse(line)) }
+  }, Effect.scoped, Effect.provide(NodeServices.layer))
+
+  // E-304
+  it.live("an extension runs by hand with its input at its end: it registers and leaves", () =>
+    Effect.map(byHand("echo"), ({ code, out }) => {
+      assert.deepStrictEqual([Number(code), out.map(({ type }) => type)], [0, ["register"]])
+    }), limit)
+
+  // E-295
+  it.live("one that ends itself on shutdown does so with code 0", () =>
+    Effect.map(byHand("silent", { type: "event", id: "1", event: "turn_end", payload: {} }, { type: "shutdown" }, { type: "event", id: "2" }), ({ code, out }) => {
+      assert.deepStrictEqual([Number(code), out.map(({ id }) => id)], [0, [undefined, "1"]])
+    }), limit)
+
+  // E-305
+  it.live("lines piped in by hand get the answers they would get from nimlet", () =>
+    Effect.map(
+      byHand(
+        "echo",
+        { type: "initialize", version: 1, workspace: "/w", session_id: "test" },
+        { type: "command", id: "1", name: "note", arguments: "hello" },
+        { type: "shutdown" }
+      ),
+      ({ code, out }) => {
+        assert.deepStrictEqual([Number(code), out.map(({ id, type }) => [type, id])], [0, [["register", undefined], ["response", "1"]]])
+      }
+    ), limit)
 
   it.live("closing the layer stops what runs", () =>
     Effect.gen(function*() {

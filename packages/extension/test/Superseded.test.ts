@@ -9,8 +9,12 @@ import { settle } from "./settle.ts"
 const line = (value: unknown): Line => Result.succeed(typeof value === "string" ? value : JSON.stringify(value))
 const status = (key: unknown, text: unknown, more: object = {}) => ({ type: "update", status: { key, text }, ...more })
 const widget = (key: unknown, ...lines: ReadonlyArray<unknown>) => ({ type: "update", widget: { key, lines } })
+/** So many lines that the peer pours. */
+const rest = Array.from({ length: 32 }, (_, n) => line({ type: "response", id: `rest ${n}` }))
+/** What is left of lines that come with the rest. */
 const kept = (...values: ReadonlyArray<unknown>) =>
-  withoutSuperseded(values.map(line)).map((each) => Result.isSuccess(each) ? JSON.parse(each.success) as unknown : each.failure._tag)
+  withoutSuperseded([...values.map(line), ...rest]).slice(0, -rest.length)
+    .map((each) => Result.isSuccess(each) ? JSON.parse(each.success) as unknown : each.failure._tag)
 
 const Said = Schema.Struct({
   kind: Schema.Literals(["status", "widget", "both", "response", "noise", "ill", "notice"]),
@@ -62,6 +66,11 @@ describe("updates that a later one replaces", () => {
     ])
   })
 
+  it("stay when there are few of them", () => {
+    const few = [line(status("k", "1")), line(status("k", "2"))]
+    assert.strictEqual(withoutSuperseded(few), few)
+  })
+
   it("stay when they say more, or when what comes later is no good", () => {
     const more = status("k", "1", { notification: { message: "hear" } })
     const entry = status("k", "1", { entry: null })
@@ -76,7 +85,7 @@ describe("updates that a later one replaces", () => {
 
   it.effect.prop("change nothing that is shown in the end, and no line with anything else to say", [Schema.Array(Said)], ([all]) =>
     Effect.sync(() => {
-      const lines = all.map((each, n) => line(lineOf(each, n)))
+      const lines = [...all.map((each, n) => line(lineOf(each, n))), ...rest]
       assert.deepStrictEqual(shownBy(withoutSuperseded(lines)), shownBy(lines))
     }))
 

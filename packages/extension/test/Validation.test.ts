@@ -42,10 +42,19 @@ describe("decodeManifest", () => {
 
 describe("decodeRegister", () => {
   const tool = { name: "save", description: "Saves.", input_schema: { type: "object" } }
+  const mode = { id: "review", label: "Review", prompt: "Only look.", permissions: "read_only", tools: ["read", "grep"] }
+  const provider = {
+    name: "mine",
+    api: "openai-chat-completions",
+    api_url: "https://models.example/v1",
+    default_model: "m1",
+    models: ["m1", "m2"],
+    api_key_env: ["MINE_KEY"]
+  }
   const register = (fields: object) => decodeRegister({ type: "register", commands: [], ...fields })
 
   // E-068 E-069 E-071 E-072 E-073 E-078 E-080 E-081 E-082 E-267
-  it.each([
+  it.each<readonly [object, string]>([
     [{ type: "update" }, "expected register response"],
     [{ commands: undefined }, "register commands must be an array"],
     [{ commands: {} }, "register commands must be an array"],
@@ -62,7 +71,36 @@ describe("decodeRegister", () => {
     [{ tools: [tool, null] }, "registered tools require name, description, and input_schema"],
     [{ tools: [{ ...tool, capabilities: "read" }] }, "invalid capabilities for tool 'save': capabilities must be an array"],
     [{ tools: [{ ...tool, capabilities: [1] }] }, "invalid capabilities for tool 'save': capabilities must contain strings"],
-    [{ tools: [{ ...tool, capabilities: ["fly"] }] }, "invalid capabilities for tool 'save': unknown capability: fly"]
+    [{ tools: [{ ...tool, capabilities: ["fly"] }] }, "invalid capabilities for tool 'save': unknown capability: fly"],
+    [{ modes: {} }, "register modes must be an array"],
+    ...[null, { ...mode, id: 1 }, { ...mode, label: " " }, { ...mode, prompt: undefined }, { ...mode, permissions: "root" }].map((wrong) =>
+      [{ modes: [mode, wrong] }, "register modes require id, label, prompt, and permissions"] as const),
+    [{ modes: [{ ...mode, id: "plan" }] }, "register modes cannot use reserved id 'plan'"],
+    [{ modes: [{ ...mode, id: " Act " }] }, "register modes cannot use reserved id 'Act'"],
+    [{ modes: [mode, { ...mode, label: "Other" }] }, "duplicate register mode id 'review'"],
+    ...[undefined, [], "read", [1], [""]].map((tools) =>
+      [{ modes: [{ ...mode, tools }] }, "register modes require a non-empty tools array"] as const),
+    [{ providers: {} }, "register providers must be an array"],
+    ...["x", { ...provider, api: "anthropic" }, { ...provider, api: undefined }].map((wrong) =>
+      [{ providers: [wrong] }, "extension providers must use openai-chat-completions"] as const),
+    ...[
+      { name: " " },
+      { api_url: undefined },
+      { api_url: "ftp://models.example/v1" },
+      { api_url: "models.example" },
+      { default_model: "" },
+      { models: [1] },
+      { models: "m" },
+      { api_key_env: undefined },
+      { api_key_env: [] },
+      { api_key_env: "KEY" },
+      { requires_api_key: "no" }
+    ].map((wrong) =>
+      [
+        { providers: [provider, { ...provider, ...wrong }] },
+        "extension providers require name, api_url (http or https), default_model, and api_key_env unless requires_api_key is false; " +
+        "models and api_key_env hold strings"
+      ] as const)
   ])("refuses %j with its sentence", (fields, expected) => {
     assert.strictEqual(reason(register(fields)), expected)
   })
@@ -84,6 +122,24 @@ describe("decodeRegister", () => {
       modes: [],
       providers: []
     }))
+  })
+
+  it("takes modes, providers, and commands that may run while the agent works; keys it does not know are left out", () => {
+    const full = Result.getOrThrow(register({
+      commands: [{ name: "btw", while_busy: true }, { name: "now", while_busy: "yes" }],
+      modes: [{ ...mode, colour: "red" }],
+      providers: [
+        { ...provider, stream_usage: true },
+        { ...provider, name: "local", api_url: "http://127.0.0.1:8080", models: undefined, api_key_env: undefined, requires_api_key: false }
+      ]
+    }))
+    assert.deepStrictEqual(full.commands, [{ name: "btw", description: "", while_busy: true }, { name: "now", description: "" }])
+    assert.deepStrictEqual<unknown>(full.modes, [mode])
+    assert.deepStrictEqual<unknown>(full.providers, [
+      { ...provider, requires_api_key: true },
+      { ...provider, name: "local", api_url: "http://127.0.0.1:8080", models: [], api_key_env: [], requires_api_key: false }
+    ])
+    assert.deepStrictEqual(Result.getOrThrow(register({ modes: null, providers: null })).modes, [])
   })
 
   // E-083

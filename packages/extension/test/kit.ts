@@ -1,18 +1,26 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Effect, Exit, FileSystem, Layer, Path, Queue } from "effect"
+import { Deferred, Effect, Exit, FileSystem, Layer, Path, Queue } from "effect"
 import { existsSync, readFileSync } from "node:fs"
 import {
+  type Answer,
+  type Confirmation,
   type Diagnostic,
   Diagnostics,
   type ExtensionEntry,
   EntrySink,
   Extensions,
   type FamilyPolicy,
+  Frontend,
+  type FrontendShape,
+  headless,
   Hooks,
   Memory,
   nimlet,
+  SessionAccess,
+  type SessionAccessShape,
   type StartOptions
 } from "../src/index.ts"
+import { settle } from "./settle.ts"
 
 export type Json = Record<string, unknown>
 
@@ -98,6 +106,14 @@ export const peer = (
   return { script, heard, next: Queue.take(arrived), types: () => heard.map((message) => message.type) }
 }
 
+/** The same peer, that begins only after some time; `launched` says that it has been started and the time runs. */
+export const slowly = ({ script }: { readonly script: Memory.Script }, millis: number) => {
+  const begun = Deferred.makeUnsafe<void>()
+  const late: Memory.Script = (self, launch) =>
+    Effect.andThen(Deferred.succeed(begun, undefined), Effect.andThen(Effect.sleep(millis), script(self, launch)))
+  return { script: late, launched: Effect.andThen(Deferred.await(begun), settle) }
+}
+
 /** Answers every request with `fields`. */
 export const answering = (fields: Json | ((message: Json) => Json)) => (message: Json, self: Memory.Peer) =>
   typeof message.id === "string" && message.type !== "cancel" && message.type !== "ui_response"
@@ -108,3 +124,58 @@ export const answering = (fields: Json | ((message: Json) => Json)) => (message:
 export const alive = (pid: number) =>
   Exit.isSuccess(Effect.runSyncExit(Effect.sync(() => process.kill(pid, 0)))) &&
   !(existsSync(`/proc/${pid}/stat`) && / Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8")))
+
+/** A tool of a registration. */
+export const tool = (name: string, more: Json = {}) => ({ name, description: `${name}.`, input_schema: { type: "object" }, ...more })
+
+/** What a widget of plain lines is drawn as. */
+export const plainWidget = (...texts: ReadonlyArray<string>) => ({
+  title: "",
+  position: "above_composer",
+  content: texts.map((text) => ({ type: "text", text })),
+  actions: []
+})
+
+/** Someone in front: what is asked waits until the test answers it, what is shown is remembered. */
+export const person = (over: Partial<FrontendShape> = {}) => {
+  const asked: Array<Json> = []
+  const withdrawn: Array<string> = []
+  const shown: Array<ReadonlyArray<unknown>> = []
+  const waiting: Array<Deferred.Deferred<Json>> = []
+  const show = (...what: ReadonlyArray<unknown>) => Effect.sync(() => void shown.push(what))
+  const wait = (kind: string, request: object): Effect.Effect<any> =>
+    Effect.suspend(() => {
+      const answer = Deferred.makeUnsafe<Json>()
+      asked.push({ kind, ...request })
+      waiting.push(answer)
+      return Effect.onInterrupt(Deferred.await(answer), () => Effect.sync(() => void withdrawn.push(kind)))
+    })
+  const frontend: FrontendShape = {
+    ...headless,
+    interactive: true,
+    question: (request) => wait("question", request),
+    confirm: (request) => wait("confirm", request),
+    input: (request) => wait("input", request),
+    editor: (request) => wait("editor", request),
+    notify: (level, message, extension) => show("notify", level, message, extension),
+    status: (key, segments) => show("status", key, segments),
+    widget: (key, widget) => show("widget", key, widget),
+    ...over
+  }
+  const answer = (reply: Answer | Confirmation) => Effect.suspend(() => Deferred.succeed(waiting.shift()!, { ...reply }))
+  return { frontend, asked, shown, withdrawn, answer, with: Effect.provideService(Frontend, frontend) }
+}
+
+/** A session that does what it is told and remembers what it was asked. */
+export const sessionOf = (over: Partial<SessionAccessShape> = {}) => {
+  const said: Array<unknown> = []
+  const session: SessionAccessShape = {
+    complete: (_, { prompt }) => Effect.succeed({ text: `about ${prompt}`, model: "m1", finishReason: "stop" }),
+    info: Effect.succeed({ id: "s1", name: "title", path: "/s1.jsonl", workspace: "/w", eventCount: 3 }),
+    name: (title) => Effect.succeed(title ?? "title"),
+    usage: Effect.succeed({ tokens: 10, limit: 100, percent: 10 }),
+    say: (extension, message) => Effect.sync(() => void said.push([extension, message])),
+    ...over
+  }
+  return { said, with: Effect.provideService(SessionAccess, session) }
+}

@@ -60,7 +60,7 @@ export const EventRequest = Schema.Struct({
 export const Cancel = Schema.Struct({ type: Schema.Literal("cancel"), id: Schema.String })
 /** The host exits or reloads; stdin is closed with it. */
 export const Shutdown = Schema.Struct({ type: Schema.Literal("shutdown") })
-/** The answer to a `ui_request`: `confirmed` for `confirm`, `answer` for the others, neither for an unknown method. */
+/** The answer to a `ui_request`: `confirmed` for `confirm`, `answer` (empty when cancelled) for every other method. */
 export const UiResponse = Schema.Struct({
   type: Schema.Literal("ui_response"),
   id: Schema.String,
