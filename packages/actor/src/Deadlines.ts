@@ -69,7 +69,8 @@ export class Deadlines {
         this.#open.delete(deadline)
         onExpired()
       } else if (countdown.stopwatch.isHeld) held.add(countdown.stopwatch)
-      else left = Math.min(left, own)
+      // Whole milliseconds: no clock sleeps for a fraction of one, and whoever woke before the end would not sleep again.
+      else left = Math.min(left, Math.ceil(own))
     }
     if (this.#open.size === 0) return undefined
     const releases = [...held].map((stopwatch) => stopwatch.running)

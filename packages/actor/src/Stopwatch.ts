@@ -78,7 +78,7 @@ export class Countdown {
   get expired(): Effect.Effect<void> {
     return Effect.flatMap(Clock.currentTimeMillis, (now) => {
       this.start(now)
-      const left = this.left(now)
+      const left = Math.ceil(this.left(now))
       if (left <= 0) return Effect.void
       return Effect.andThen(this.stopwatch.isHeld ? this.stopwatch.running : Effect.sleep(left), this.expired)
     })

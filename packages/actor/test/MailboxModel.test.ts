@@ -119,6 +119,6 @@ describe("Mailbox, beside a model", () => {
           if (model.outcomes.get(id) === undefined) assert.strictEqual(yield* Fiber.join(fiber), "closed")
         }
       }),
-    { arbitrary: { runs: 300 } }
+    { arbitrary: { runs: 300, size: 200 } }
   )
 })

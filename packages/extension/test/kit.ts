@@ -163,7 +163,9 @@ export const person = (over: Partial<FrontendShape> = {}) => {
     ...over
   }
   const answer = (reply: Answer | Confirmation) => Effect.suspend(() => Deferred.succeed(waiting.shift()!, { ...reply }))
-  return { frontend, asked, shown, withdrawn, answer, with: Effect.provideService(Frontend, frontend) }
+  /** How many of those asked were answered or withdrawn. */
+  const answered = () => asked.length - waiting.length
+  return { frontend, asked, shown, withdrawn, answer, answered, with: Effect.provideService(Frontend, frontend) }
 }
 
 /** A session that does what it is told and remembers what it was asked. */
