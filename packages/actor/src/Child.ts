@@ -144,7 +144,7 @@ export const makeChild = <M, E, R>(
     ref: {
       name: child,
       tell: (message) => Effect.suspend(() => tellMailbox(child, mailbox, message)),
-      ask: (make, options) => Effect.suspend(() => askMailbox(child, mailbox, deadlines, make, options)),
+      ask: (make, options) => Effect.clockWith((clock) => askMailbox(child, clock, mailbox, deadlines, make, options)),
       status: Effect.sync(() => status),
       ready,
       terminated: Deferred.await(terminated)

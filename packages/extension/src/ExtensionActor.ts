@@ -120,27 +120,30 @@ export const extensionLife = (options: LifeOptions) => (self: Self<ExtensionMail
     const overdue = Effect.andThen(Effect.sleep(options.registrationMillis), self.tell({ _tag: "Overdue" }))
     const timer = yield* Effect.forkScoped(overdue)
 
-    const request = Effect.fnUntraced(function*(mail: Extract<ExtensionMail, { _tag: "Request" }>) {
+    // Every hook of every tool call goes through here and `hear`: no generator where nothing is waited for.
+    const request = (mail: Extract<ExtensionMail, { _tag: "Request" }>) => {
       const fail = (reason: CallFailed["reason"]) => mail.reply.fail(new CallFailed({ extension: key, reason }))
-      if (!registered) return yield* fail("unavailable")
-      if (conversation.size >= maxPending) return yield* fail("busy")
+      if (!registered) return fail("unavailable")
+      if (conversation.size >= maxPending) return fail("busy")
       const { type, ...rest } = mail.request
-      const sent = yield* transport.send(JSON.stringify({ type, id: conversation.nextId, ...rest }))
-      if (sent !== "accepted") return yield* fail(failureOf[sent])
-      conversation.open(type === "event" ? { ...mail, since: now() } : mail)
-      meter.sent()
-    })
+      return Effect.flatMap(transport.send(JSON.stringify({ type, id: conversation.nextId, ...rest })), (sent) => {
+        if (sent !== "accepted") return fail(failureOf[sent])
+        conversation.open(type === "event" ? { ...mail, since: now() } : mail)
+        meter.sent()
+        return Effect.void
+      })
+    }
 
     const givenUp = (id: string) => {
       meter.gaveUp()
       inquiries.requestOver(id, "given up")
     }
 
-    const effects = Effect.fnUntraced(function*(line: JsonObject) {
-      for (const field of yield* applySideEffects(key, shown, line)) {
-        yield* warnOnce(field, `extension '${key}': ignored an invalid ${field}`)
-      }
-    })
+    const effects = (line: JsonObject) =>
+      Effect.flatMap(applySideEffects(key, shown, line), (bad) =>
+        bad.length === 0
+          ? Effect.void
+          : Effect.forEach(bad, (field) => warnOnce(field, `extension '${key}': ignored an invalid ${field}`), { discard: true }))
 
     /** A request of the extension; without a text as its id nobody could tell which one is answered. */
     const inquire = (
@@ -157,38 +160,37 @@ export const extensionLife = (options: LifeOptions) => (self: Self<ExtensionMail
       yield* reply.succeed((yield* send({ type: "ui_action", widget, action, text: said })) === "accepted")
     })
 
-    const hear = Effect.fnUntraced(function*(line: JsonObject) {
+    const hear = (line: JsonObject): Effect.Effect<unknown, never, Scope.Scope> => {
       switch (line.type) {
         case "response": {
           const pending = typeof line.id === "string" ? conversation.close(line.id) : undefined
-          if (typeof line.id !== "string" || pending === undefined) return meter.late()
+          if (typeof line.id !== "string" || pending === undefined) return Effect.sync(() => meter.late())
           if (pending.reply.isAbandoned) {
             givenUp(line.id)
-            return meter.late()
+            return Effect.sync(() => meter.late())
           }
           meter.answered(pending.since === undefined ? undefined : now() - pending.since)
           inquiries.requestOver(line.id, "answered")
-          yield* effects(line)
-          return yield* pending.reply.succeed(line)
+          return Effect.andThen(effects(line), pending.reply.succeed(line))
         }
         case "update":
-          return yield* effects(line)
+          return effects(line)
         case "tool_update": {
           const pending = typeof line.id === "string" ? conversation.get(line.id) : undefined
-          if (pending === undefined || typeof line.content !== "string") return
-          if (pending.countdown !== undefined) yield* pending.countdown.restart
-          return yield* (pending.onUpdate?.(line.content) ?? Effect.void)
+          if (pending === undefined || typeof line.content !== "string") return Effect.void
+          const said = pending.onUpdate?.(line.content) ?? Effect.void
+          return pending.countdown === undefined ? said : Effect.andThen(pending.countdown.restart, said)
         }
         case "ui_request":
-          return yield* Effect.asVoid(inquire(line, (id) => inquiries.question(id, line)))
+          return inquire(line, (id) => inquiries.question(id, line))
         case "host_request":
-          return yield* Effect.asVoid(inquire(line, (id) => inquiries.hostRequest(id, line)))
+          return inquire(line, (id) => inquiries.hostRequest(id, line))
         case "register":
-          return yield* warnOnce("register", `extension '${key}' registered again; only the first register counts`)
+          return warnOnce("register", `extension '${key}' registered again; only the first register counts`)
         default:
-          return meter.dropped()
+          return Effect.sync(() => meter.dropped())
       }
-    })
+    }
 
     const noise = (text: string) => {
       meter.dropped()
@@ -215,7 +217,7 @@ export const extensionLife = (options: LifeOptions) => (self: Self<ExtensionMail
       }
     })
 
-    const read = (line: Line): Effect.Effect<void, StartFailed, Scope.Scope> => {
+    const read = (line: Line): Effect.Effect<unknown, StartFailed, Scope.Scope> => {
       if (!registered) return welcome(line)
       if (Result.isFailure(line)) {
         meter.dropped()
