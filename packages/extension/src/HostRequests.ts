@@ -3,7 +3,6 @@ import { Cause, Effect } from "effect"
 import { HostRequestFields, type HostRequestMethod, type HostResponse, type JsonObject } from "@nimlet/protocol"
 import { fieldsOf } from "./Fields.ts"
 import { Frontend } from "./Frontend.ts"
-import { OnBehalfOf } from "./OnBehalfOf.ts"
 import { HostRequestFailed, SessionAccess } from "./SessionAccess.ts"
 import { faultOf } from "./UiRequests.ts"
 
@@ -32,8 +31,7 @@ const methods: { readonly [M in HostRequestMethod]: Serve } = {
         maxTokens: max_tokens > 0 ? max_tokens : usualTokens,
         readOnlyTools: read_only_tools
       })).pipe(
-        Effect.map(({ finishReason, model, text }) => ({ result: { text, model, finish_reason: finishReason } })),
-        Effect.updateService(OnBehalfOf, (others) => new Set([...others, key]))
+        Effect.map(({ finishReason, model, text }) => ({ result: { text, model, finish_reason: finishReason } }))
       )
   },
   "ui.editor": (key, line) =>
@@ -71,7 +69,7 @@ export const overcrowdedHost = (id: string): typeof HostResponse.Type => answeri
 
 /**
  * The answer to a `host_request` line of the extension `key`: what was asked for, or why not. Provider events that come
- * of a completion may reach the one that waits for it; see `OnBehalfOf`.
+ * of a completion may reach the one that waits for it.
  */
 export const answerHost = (key: string, id: string, line: JsonObject): Effect.Effect<typeof HostResponse.Type> => {
   const { method } = line

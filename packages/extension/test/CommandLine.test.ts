@@ -60,6 +60,7 @@ describe("commandLine", () => {
     assert.deepStrictEqual([".sh", ".py", ".mjs", ".js", ".cjs", ".ps1"].map((ending) => on(windows, `./e${ending}`).program), [
       "sh", "python", "node", "node", "node", "powershell.exe"
     ])
+    assert.deepStrictEqual(on(windows, ".\\e.sh", "a\\b").args, ["C:/ext/a/e.sh", "a\\b"])
     assert.deepStrictEqual(on(windows, "./ext.ps1", "a").args.slice(-3), ["-File", "C:\\ext\\a\\ext.ps1", "a"])
   })
 

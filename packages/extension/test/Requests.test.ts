@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import type { Memory } from "../src/index.ts"
-import { type Json, memory, person, startAll, tool } from "./kit.ts"
+import { type Json, memory, person, sessionOf, startAll, tool } from "./kit.ts"
 import { settle } from "./settle.ts"
 
 /** What may happen, to whichever request `which` points at. */
@@ -51,7 +51,14 @@ describe("requests", () => {
         })))
       return Effect.gen(function*() {
         const host = yield* startAll({ manifests: { a: { response_timeout_seconds: 5 } } })
-        yield* seated.with(host.start)
+        let asked = 0
+        // One kind of host request stays open until it is withdrawn, the other is answered in time.
+        const withdrawn = Effect.suspend(() => {
+          asked++
+          return Effect.ensuring(Effect.never, Effect.sync(() => asked--))
+        })
+        const answered = Effect.as(Effect.sleep("1 second"), { tokens: 1, limit: 2, percent: 50 })
+        yield* sessionOf({ info: withdrawn, usage: answered }).with(seated.with(host.start))
         const fibers: Array<Fiber.Fiber<Exit.Exit<unknown, unknown>>> = []
         const ends: Array<number> = []
         const begin = (request: Effect.Effect<unknown, unknown>) =>
@@ -91,7 +98,7 @@ describe("requests", () => {
           },
           ask: (which) => say({ type: "ui_request", id: `q${which}`, method: "question", prompt: "?", options: ["a"] }),
           answer: () => seated.asked.length > seated.answered() ? seated.answer({ cancelled: false, answer: "a" }) : Effect.void,
-          host: (which) => say({ type: "host_request", id: `h${which}`, method: "session_info" }),
+          host: (which) => say({ type: "host_request", id: `h${which}`, method: which % 2 === 0 ? "session.info" : "context.usage" }),
           wait: (which) => TestClock.adjust(which * 700),
           crash: () => Effect.sync(die),
           restart: () => host.extensions.restart("a")
@@ -100,11 +107,15 @@ describe("requests", () => {
           yield* acts[act](which)
           yield* settle
         }
-        // Whoever is asked answers in the end; nobody else is waited for.
+        // Whoever is asked answers in the end. No budget runs while a host request is open: then the asker has to go first.
         while (seated.asked.length > seated.answered()) yield* seated.answer({ cancelled: true })
+        yield* settle
+        yield* TestClock.adjust("1 second")
+        if (asked > 0) die()
         yield* settle
         yield* TestClock.adjust("10 seconds")
         yield* settle
+        assert.strictEqual(asked, 0)
         for (const [n, fiber] of fibers.entries()) {
           assert.isDefined(fiber.pollUnsafe(), `request ${n} has ended`)
           assert.strictEqual(ends[n], 1)

@@ -63,7 +63,7 @@ export const commandLine = (
   const interpreter = interpreters[ending]
   if (interpreter === undefined) return direct(program, args)
   const [first, ...before] = interpreter
-  return direct(first, [...before, program, ...args])
+  return direct(first, [...before, ending === ".sh" ? program.replaceAll("\\", "/") : program, ...args])
 }
 
 /** What else `command` may mean when it is not found: on Windows `npx` is often `npx.cmd`. */
