@@ -57,6 +57,16 @@ export class Countdown {
     this.stopwatch = stopwatch
   }
 
+  /** Starts at `now`, if it has not. */
+  start(now: number): void {
+    this.#from ??= this.stopwatch.reading(now)
+  }
+
+  /** Milliseconds of running time left at `now`: the whole budget before its start, zero or less when it is spent. */
+  left(now: number): number {
+    return this.#from === undefined ? this.millis : this.millis - (this.stopwatch.reading(now) - this.#from)
+  }
+
   /** Starts afresh with the whole budget: the other side has shown that it is alive. */
   get restart(): Effect.Effect<void> {
     return Effect.map(Clock.currentTimeMillis, (now) => {
@@ -66,14 +76,11 @@ export class Countdown {
 
   /** Starts if it has not, and completes when the budget is spent. Costs one sleeping fiber, whoever holds or restarts. */
   get expired(): Effect.Effect<void> {
-    return Effect.suspend(() => this.#from === undefined ? Effect.andThen(this.restart, this.#wait) : this.#wait)
-  }
-
-  get #wait(): Effect.Effect<void> {
     return Effect.flatMap(Clock.currentTimeMillis, (now) => {
-      const left = this.millis - (this.stopwatch.reading(now) - (this.#from ?? 0))
+      this.start(now)
+      const left = Math.ceil(this.left(now))
       if (left <= 0) return Effect.void
-      return Effect.andThen(this.stopwatch.isHeld ? this.stopwatch.running : Effect.sleep(left), this.#wait)
+      return Effect.andThen(this.stopwatch.isHeld ? this.stopwatch.running : Effect.sleep(left), this.expired)
     })
   }
 }
