@@ -4,12 +4,12 @@
  */
 import { Effect, FileSystem, Layer, Option, Path, Ref } from "effect"
 import {
-  Agent, EventSink, loadSettings, type RequiredExtensionMissing, reservedToolNames, type RunResult, type Selection, type Settings, type SettingsInvalid, systemPrompt
+  Agent, EventSink, layerAsker, loadSettings, type RequiredExtensionMissing, reservedToolNames, type RunResult, type Selection, type Settings, type SettingsInvalid, systemPrompt
 } from "@nimlet/agent"
 import { Diagnostics, discover, Extensions, Frontend, Hooks, type StartOptions } from "@nimlet/extension"
 import type { ModelError } from "@nimlet/provider"
 import { type Session, type SessionLocked, type SessionNotFound, Sessions, type SessionUnreadable } from "@nimlet/session"
-import { builtins, type FileFailed, layerLocal, localTools } from "@nimlet/tools"
+import { type Asker, askUserTool, builtins, type FileFailed, layerLocal, localTools, type Operations } from "@nimlet/tools"
 import { UsageError } from "./Argv.ts"
 import type { Invocation } from "./Flags.ts"
 import { chooseExtensions, unsearchedRoots } from "./ExtensionChoice.ts"
@@ -43,15 +43,16 @@ export const sessionFolder = (settings: Settings, host: Host, path: Path.Path): 
   return path.resolve(host.cwd, chosen.startsWith("~/") ? path.join(host.home, chosen.slice(2)) : chosen)
 }
 
-/** The built-in tools over this machine; their commands do not see providers' keys. */
+/** The built-in tools over this machine and whoever sits before it; their commands do not see providers' keys. */
 const builtinTools = (host: Host, settings: Settings) => {
   const limit = settings.tools?.bash?.max_output_bytes
   const shell = host.environment["NIMLET_SHELL"] ?? host.environment["SHELL"]
-  return localTools(builtins({
+  const acting = builtins({
     env: without(host.environment, keyVariables(settings)),
     ...(shell === undefined || shell === "" ? {} : { shell }),
     ...(limit === undefined ? {} : { maxOutputBytes: limit })
-  }))
+  })
+  return localTools<Operations | Asker>([...acting, askUserTool])
 }
 
 /** Tells once that something of the project is left out, and gives what starts the extensions of a session. */
@@ -160,6 +161,7 @@ export const run = Effect.fnUntraced(function*(
   }).pipe(Effect.provide(Layer.mergeAll(
     Layer.provideMerge(Hooks.layer, Extensions.layer),
     layerLocal({ workspace }),
+    layerAsker,
     Layer.succeed(EventSink, mode.sink),
     Layer.succeed(Frontend, mode.frontend),
     Layer.succeed(Diagnostics, ({ extension, level, message }) =>

@@ -13,8 +13,8 @@ export interface Permissions {
   readonly check: (offered: OfferedTool, args: JsonObject) => Effect.Effect<Option.Option<string>>
 }
 
-/** Built-in tools that act inside the workspace, or only read it. */
-const unasked = new Set(["read", "grep", "glob", "ls", "edit", "write"])
+/** Built-in tools that act inside the workspace, only read, or ask by themselves. */
+const unasked = new Set(["read", "grep", "glob", "ls", "edit", "write", "read_skill", "ask_user"])
 
 const commandOf = (args: JsonObject): string | undefined => typeof args["command"] === "string" ? args["command"] : undefined
 

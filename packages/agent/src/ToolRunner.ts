@@ -10,7 +10,7 @@ import { errorResult, type ToolResult } from "@nimlet/tools"
 import { argumentsOf, makeValidator, type Validator } from "./Arguments.ts"
 import { EventSink } from "./EventSink.ts"
 import type { Permissions } from "./Permissions.ts"
-import type { OfferedTool, ToolSet } from "./ToolSet.ts"
+import { isHooked, type OfferedTool, type ToolSet } from "./ToolSet.ts"
 
 /** A call as the model made it, and where in the run. */
 export interface ToolCall {
@@ -87,6 +87,7 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
       const sent = parsed.success
       const faults = yield* faultsOf(offered, sent)
       if (faults.length > 0) return refuse(call.name, faults)
+      if (!isHooked(offered)) return yield* Effect.andThen(begun, execute(call, offered, sent))
 
       const gate = yield* hooks.run("tool_call", { tool: call.name, arguments: sent }, options)
       if (gate._tag === "Blocked") return denied(gate.reason)
