@@ -4,7 +4,7 @@
  */
 import { Context, Deferred, Effect, Layer, Scope, Semaphore, type Stream } from "effect"
 import * as LanguageModel from "effect/ai/LanguageModel"
-import { Extensions, type ExtensionTool, Hooks } from "@nimlet/extension"
+import { type CallFailed, Extensions, type ExtensionTool, Hooks } from "@nimlet/extension"
 import type { ContentPart, RunPlace } from "@nimlet/protocol"
 import type { Session, Sessions, SessionUnwritable } from "@nimlet/session"
 import { errorResult, type Tool } from "@nimlet/tools"
@@ -59,6 +59,10 @@ export interface AgentOptions extends Selection, Pick<CompactionOptions, "compac
   readonly onIdleInput?: (input: UserInput, extension: string) => Effect.Effect<void>
 }
 
+/** What the model reads of a call that got no answer: who gave none, and after how long. */
+const failureOf = ({ extension, message, seconds }: CallFailed): string =>
+  seconds === undefined ? message : `${message}: '${extension}' gave no answer within ${seconds} s`
+
 const runnable = (extensions: Extensions["Service"], { capabilities, description, extension, inputSchema, name, unasked }: ExtensionTool): OfferedTool => ({
   extension,
   unasked,
@@ -69,7 +73,7 @@ const runnable = (extensions: Extensions["Service"], { capabilities, description
     capabilities,
     run: (args, context) =>
       extensions.callTool(name, args, context.output).pipe(
-        Effect.catch((error) => Effect.succeed(errorResult(error.message)))
+        Effect.catch((error) => Effect.succeed(errorResult(failureOf(error))))
       )
   }
 })
