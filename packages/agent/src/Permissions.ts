@@ -2,7 +2,7 @@
  * May this call run? Decided on the arguments that will really run, after every hook. Who cannot be asked is the
  * frontend's business: a headless one allows (seed 002).
  */
-import { Effect, Option, Ref } from "effect"
+import { Effect, Option, Semaphore } from "effect"
 import type { JsonObject } from "@nimlet/protocol"
 import { Frontend } from "@nimlet/extension"
 import type { OfferedTool } from "./ToolSet.ts"
@@ -24,23 +24,31 @@ export const grantKey = (tool: string, args: JsonObject): string => {
   return command === undefined ? `tool:${tool}` : `bash:${command.trim().replaceAll(/\s+/g, " ")}`
 }
 
-/** Permissions with nothing remembered yet. */
-export const makePermissions: Effect.Effect<Permissions> = Effect.map(Ref.make<ReadonlySet<string>>(new Set()), (granted) => ({
-  check: Effect.fnUntraced(function*(offered, args) {
-    const { name } = offered.tool
-    if (offered.extension === undefined ? unasked.has(name) : offered.unasked === true) return Option.none()
+/** Permissions with nothing remembered yet. Of calls side by side one is asked about at a time: an answer may hold for the next. */
+export const makePermissions: Effect.Effect<Permissions> = Effect.gen(function*() {
+  const granted = new Set<string>()
+  const one = yield* Semaphore.make(1)
+
+  const ask = Effect.fnUntraced(function*({ extension, tool: { name } }: OfferedTool, args: JsonObject) {
     const key = grantKey(name, args)
-    if ((yield* Ref.get(granted)).has(key)) return Option.none()
+    if (granted.has(key)) return Option.none<string>()
     const frontend = yield* Frontend
     const approval = yield* frontend.approve({
       tool: name,
       arguments: args,
       summary: commandOf(args) ?? name,
-      ...(offered.extension === undefined ? {} : { reason: `tool of extension '${offered.extension}'` }),
+      ...(extension === undefined ? {} : { reason: `tool of extension '${extension}'` }),
       canRemember: true
     })
     if (approval.decision === "deny") return Option.some(approval.reason)
-    if (approval.decision !== "once") yield* Ref.update(granted, (keys) => new Set([...keys, key]))
+    if (approval.decision !== "once") granted.add(key)
     return Option.none()
   })
-}))
+
+  return {
+    check: (offered, args) => {
+      const runs = offered.extension === undefined ? unasked.has(offered.tool.name) : offered.unasked === true
+      return runs ? Effect.succeed(Option.none()) : one.withPermits(1)(ask(offered, args))
+    }
+  }
+})
