@@ -1,14 +1,10 @@
 /** The whole of a session as a real extension process hears it, over real layers and a provider on loopback. */
 import { assert, describe, it } from "@effect/vitest"
-import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Effect, FileSystem, Layer, Path } from "effect"
-import { Extensions, Hooks, rootsOf } from "@nimlet/extension"
+import { Effect } from "effect"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
 import { HookEvents } from "@nimlet/protocol"
-import { Models } from "@nimlet/provider"
-import { Sessions } from "@nimlet/session"
-import { builtins, layerLocal, localTools } from "@nimlet/tools"
-import { startModelStub } from "../../../test/kit/ModelStub.ts"
-import { Agent, type ModelChoice, reservedToolNames } from "../src/index.ts"
+import { type RealAgent, withRealAgent } from "./RealAgent.ts"
 
 /** An extension that subscribes to every event, writes down name and payload, and answers as its folder says. */
 const witness = `#!/usr/bin/env node
@@ -32,64 +28,29 @@ interface Heard {
 
 const request = ["before_provider_request", "before_provider_headers", "after_provider_response"]
 
-/** A workspace and a home with the extension in it, an agent over a stub that plays `scenario`, and what was heard in the end. */
+/** An agent with the extension, over a stub that plays `scenario`, and what was heard up to the quit. */
 const withWitness = (
-  scenario: Parameters<typeof startModelStub>[0],
+  scenario: Parameters<typeof withRealAgent>[0]["scenario"],
   answers: object,
-  body: (agent: Agent["Service"], choose: (model: string) => Effect.Effect<ModelChoice, unknown>) => Effect.Effect<unknown, unknown>
-) =>
-  Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
-    const path = yield* Path.Path
-    const root = yield* fs.realPath(yield* fs.makeTempDirectoryScoped())
-    const [workspace, home] = [path.join(root, "work"), path.join(root, "home")]
-    const folder = path.join(home, ".niminal/extensions/witness")
-    yield* fs.makeDirectory(workspace)
-    yield* fs.makeDirectory(folder, { recursive: true })
-    for (const [name, tokens] of [["alpha", 3_000], ["beta", 11_000]] as const) {
-      yield* fs.writeFileString(path.join(workspace, `${name}.txt`), `${name} line of a long file\n`.repeat(tokens * 4 / 26))
-    }
-    yield* fs.writeFileString(path.join(folder, "extension.json"), JSON.stringify({ name: "witness", command: ["./witness.mjs"] }))
-    yield* fs.writeFileString(path.join(folder, "witness.mjs"), witness, { mode: 0o755 })
-    yield* fs.writeFileString(path.join(folder, "answers.json"), JSON.stringify(answers))
-    const stub = yield* Effect.acquireRelease(Effect.promise(() => startModelStub(scenario)), (started) => Effect.promise(() => started.close()))
-    const services = Layer.mergeAll(
-      Layer.provideMerge(Hooks.layer, Extensions.layer),
-      Sessions.layer(path.join(root, "sessions")),
-      Models.layer({ environment: { ANTHROPIC_BASE_URL: stub.url, ANTHROPIC_API_KEY: "test-key" }, home }),
-      layerLocal({ workspace })
-    )
-    yield* Effect.gen(function*() {
-      const session = yield* (yield* Sessions).create({ workspace, persist: true })
-      const models = yield* Models
-      const { info, layer: model } = yield* models.resolve({ provider: "anthropic", model: "claude-sonnet-4-6" })
-      const choose = (model: string) =>
-        Effect.map(models.resolve({ provider: "anthropic", model }), (chosen): ModelChoice => ({ provider: "anthropic", model, layer: chosen.layer }))
-      const agent = Agent.layer({
-        ...info,
-        session,
-        system: "Be good.",
-        compaction: { context_window: 20_000, reserve_tokens: 10_000, keep_recent_tokens: 1_000 },
-        tools: yield* localTools(builtins()),
-        extensions: ({ id }) =>
-          Effect.succeed({
-            roots: rootsOf({ home, workspace, trusted: false }),
-            paths: [],
-            workspace,
-            sessionId: id,
-            trusted: false,
-            mode: "text",
-            logs: path.join(root, "logs"),
-            environment: { PATH: [path.dirname(process.execPath), process.env["PATH"]].join(":"), HOME: home },
-            reservedTools: reservedToolNames
-          })
-      })
-      yield* Effect.flatMap(Agent, (agent) => body(agent, choose)).pipe(Effect.provide(Layer.provide(agent, model)))
-    }).pipe(Effect.scoped, Effect.provide(services))
-    const text = yield* fs.readFileString(path.join(workspace, "heard.jsonl"))
-    const heard = text.trimEnd().split("\n").map((line) => JSON.parse(line) as Heard)
-    return { heard, stub, workspace }
-  }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  body: (place: RealAgent) => Effect.Effect<unknown, unknown>
+) => {
+  let heard: ReadonlyArray<Heard> = []
+  const folder = "home/.niminal/extensions/witness"
+  const files = {
+    "work/alpha.txt": "alpha line of a long file\n".repeat(460),
+    "work/beta.txt": "beta line of a long file\n".repeat(1_750),
+    [`${folder}/extension.json`]: JSON.stringify({ name: "witness", command: ["./witness.mjs"] }),
+    [`${folder}/witness.mjs`]: witness,
+    [`${folder}/answers.json`]: JSON.stringify(answers)
+  }
+  // Read when the agent has gone, and before its folder has.
+  const read = ({ workspace }: RealAgent) => {
+    heard = readFileSync(join(workspace, "heard.jsonl"), "utf8").trimEnd().split("\n").map((line) => JSON.parse(line) as Heard)
+  }
+  return withRealAgent({ files, scenario, closed: read }, (place) => Effect.as(body(place), place)).pipe(
+    Effect.map(({ stub, workspace }) => ({ heard, stub, workspace }))
+  )
+}
 
 describe("an extension that subscribed to everything", () => {
   // E-159 E-160 E-162 E-163 E-166 E-167 E-169 E-195 E-199 E-201 E-203 E-204 E-207 X-029 X-030 X-033 X-034 X-043 X-045 X-047
@@ -109,7 +70,7 @@ describe("an extension that subscribed to everything", () => {
           { text: "Welcome." }
         ],
         {},
-        (agent, choose) =>
+        ({ agent, choose }) =>
           Effect.gen(function*() {
             assert.isTrue((yield* agent.prompt({ typed: "read alpha.txt" })).success)
             assert.isFalse((yield* agent.prompt({ typed: "/compact mind the names" })).success)
@@ -221,7 +182,7 @@ describe("an extension that subscribed to everything", () => {
           before_provider_headers: { headers: { "X-Trace": "t", "user-agent": null, "x-api-key": "<redacted>" } },
           message_end: { text: "something" }
         },
-        (agent) =>
+        ({ agent }) =>
           Effect.gen(function*() {
             assert.strictEqual((yield* agent.prompt({ typed: "go on" })).text, "something")
             const entries = yield* (yield* agent.session).entries
