@@ -1,7 +1,7 @@
 /** An agent with real extension processes, over a provider on loopback, in a temporary workspace and home. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, FileSystem, Layer, Path } from "effect"
-import { Extensions, Hooks, rootsOf } from "@nimlet/extension"
+import { Extensions, Frontend, type FrontendShape, headless, Hooks, rootsOf } from "@nimlet/extension"
 import { Models } from "@nimlet/provider"
 import { Sessions } from "@nimlet/session"
 import { builtins, layerLocal, localTools } from "@nimlet/tools"
@@ -11,6 +11,7 @@ import { Agent, type ModelChoice, reservedToolNames } from "../src/index.ts"
 /** Where it runs, and what it runs with. */
 export interface RealAgent {
   readonly agent: Agent["Service"]
+  readonly extensions: Extensions["Service"]
   readonly stub: ModelStub
   /** Holds `work` (the workspace), `home` and `logs`. */
   readonly root: string
@@ -26,7 +27,8 @@ export const withRealAgent = <A, E>(
     /** Called when the agent has ended, before its files are removed. */
     readonly closed?: (place: RealAgent) => void
   },
-  body: (place: RealAgent) => Effect.Effect<A, E>
+  body: (place: RealAgent) => Effect.Effect<A, E>,
+  { frontend = headless }: { readonly frontend?: FrontendShape } = {}
 ) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
@@ -72,9 +74,10 @@ export const withRealAgent = <A, E>(
             reservedTools: reservedToolNames
           })
       })
-      const run = Effect.flatMap(Agent, (made) => body(ended = { agent: made, stub, root, workspace, choose }))
+      const extensions = yield* Extensions
+      const run = Effect.flatMap(Agent, (made) => body(ended = { agent: made, extensions, stub, root, workspace, choose }))
       return yield* Effect.provide(run, Layer.provide(agent, model))
-    }).pipe(Effect.scoped, Effect.provide(services))
+    }).pipe(Effect.scoped, Effect.provide(services), Effect.provideService(Frontend, frontend))
     if (ended !== undefined) closed?.(ended)
     return result
   }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))

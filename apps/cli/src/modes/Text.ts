@@ -127,6 +127,7 @@ export const makeTextMode = Effect.fnUntraced(function*({ colours, editor, input
     opened: () => Effect.void,
     switched: () => Effect.void,
     refused: () => Effect.void,
-    closed: () => Effect.void
+    // There is no composer to put it into, and a person may have written it.
+    closed: (_, { editorText = "" }) => editorText === "" ? Effect.void : Effect.andThen(row(dim("Left to be sent:")), row(harmless(editorText)))
   }
 })
