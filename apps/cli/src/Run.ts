@@ -2,7 +2,7 @@
  * One run from start to end: settings, session, model, extensions, agent, the prompt, and all of it closed again. What
  * cannot start fails before a record or an answer is written.
  */
-import { Effect, FileSystem, Layer, Option, Path, Ref } from "effect"
+import { Context, Effect, FileSystem, Layer, Option, Path, Ref } from "effect"
 import {
   Agent, EventSink, layerAsker, loadSettings, type RequiredExtensionMissing, reservedToolNames, type RunResult, type Selection, type Settings, type SettingsInvalid, systemPrompt
 } from "@nimlet/agent"
@@ -81,6 +81,14 @@ const extensionsOf = Effect.fnUntraced(function*(invocation: Invocation, host: H
   })
 })
 
+/** The same with a model chosen by name. A key that was given belongs to the provider it was given with. */
+const withModel = ({ apiKey, ...invocation }: Invocation, { model, provider }: { readonly provider: string; readonly model: string }): Invocation => ({
+  ...invocation,
+  ...(apiKey === undefined || provider !== invocation.provider ? {} : { apiKey }),
+  provider,
+  model
+})
+
 const toModel = ({ info, layer }: ChosenModel) => ({ ...info, layer })
 
 const unknownTools = Effect.fnUntraced(function*(invocation: Invocation) {
@@ -121,7 +129,14 @@ export const run = Effect.fnUntraced(function*(
     const tools = yield* builtinTools(host, settings)
     const extensions = yield* extensionsOf(invocation, host, mode, settings, workspace)
     const { follow_up_mode: followUp, steering_mode: steering } = settings.agent ?? {}
+    const queues = { ...(steering === undefined ? {} : { steering }), ...(followUp === undefined ? {} : { followUp }) }
     const offering = yield* Effect.context<Extensions | FileSystem.FileSystem>()
+    const modelBy = (wishes: Invocation, at: Session) =>
+      chooseModel({ invocation: wishes, settings, session: at, host }, Effect.succeed(true)).pipe(
+        Effect.flatMap(({ settled }) => settled),
+        Effect.map(toModel),
+        Effect.provideContext(offering)
+      )
     const told = Effect.tap(choice.settled, ({ notices }) => Effect.forEach(notices, mode.notice, { discard: true }))
     const agent = Agent.layerChoosing({
       session,
@@ -133,22 +148,20 @@ export const run = Effect.fnUntraced(function*(
       extensions: (at, by) => Effect.succeed(extensions(at, by)),
       onSwitch: (to, from) => Effect.andThen(Ref.set(present, to), mode.switched(from.id, to.id)),
       modelOf: (at) =>
-        chooseModel({ invocation, settings, session: at, host }, Effect.succeed(true)).pipe(
-          Effect.flatMap(({ settled }) => settled),
-          Effect.map(toModel),
-          Effect.catch((error) => mode.sink.publish({ type: "diagnostic", level: "warning", message: `${error.message}; the present model goes on` }).pipe(Effect.as(undefined))),
-          Effect.provideContext(offering)
+        modelBy(invocation, at).pipe(
+          Effect.catch((error) => mode.sink.publish({ type: "diagnostic", level: "warning", message: `${error.message}; the present model goes on` }).pipe(Effect.as(undefined)))
         ),
-      queues: {
-        ...(steering === undefined ? {} : { steering }),
-        ...(followUp === undefined ? {} : { followUp })
-      },
+      queues: mode.queues === undefined ? queues : mode.queues(queues),
+      ...(mode.onIdleInput === undefined ? {} : { onIdleInput: mode.onIdleInput }),
       ...(invocation.tools === undefined ? {} : { only: invocation.tools })
     }, Effect.map(told, toModel)).pipe(Layer.provide(Layer.succeedContext(sessions)))
     yield* Effect.gen(function*() {
       const unknown = yield* unknownTools(invocation)
       if (unknown.length > 0) return yield* new UsageError({ problem: `--tools: no tool is named ${unknown.join(", ")}` })
       const { piped, typed } = input
+      if (piped.garbled) {
+        yield* mode.sink.publish({ type: "diagnostic", level: "warning", message: "what came on standard input is not all text in UTF-8; � stands for what is none" })
+      }
       if (piped.silent) {
         yield* mode.sink.publish({
           type: "diagnostic",
@@ -156,7 +169,17 @@ export const run = Effect.fnUntraced(function*(
           message: `nothing came on standard input in ${invocation.stdinWait} s; going on without it`
         })
       }
-      yield* Ref.set(result, yield* (yield* Agent).prompt({ typed, piped: piped.text }))
+      const agent = yield* Agent
+      if (mode.converse === undefined) return yield* Ref.set(result, yield* agent.prompt({ typed, piped: piped.text }))
+      yield* Ref.set(result, yield* mode.converse({
+        agent,
+        extensions: yield* Extensions,
+        sessions: Context.get(sessions, Sessions),
+        model: Effect.fnUntraced(function*(name) {
+          const { provider } = yield* agent.selection
+          return yield* modelBy(withModel(invocation, { provider, ...name }), yield* agent.session)
+        })
+      }))
     }).pipe(Effect.provide(agent))
   }).pipe(Effect.provide(Layer.mergeAll(
     Layer.provideMerge(Hooks.layer, Extensions.layer),
@@ -168,8 +191,12 @@ export const run = Effect.fnUntraced(function*(
       mode.sink.publish({ type: "diagnostic", level, message, ...(extension === undefined ? {} : { extension }) }))
   )))
 
-  yield* mode.opened(session.id)
   const closed = Effect.flatMap(Ref.get(present), ({ id }) => Effect.flatMap(Ref.get(result), (last) => mode.closed(id, last)))
-  yield* conversation.pipe(Effect.tapError(({ message }) => mode.refused(message)), Effect.ensuring(closed))
+  // Whatever interrupts us, and whenever: what was opened is closed.
+  yield* Effect.acquireUseRelease(
+    mode.opened(session.id),
+    () => Effect.tapError(Effect.andThen(mode.greeted ?? Effect.void, conversation), ({ message }) => mode.refused(message)),
+    () => closed
+  )
   return yield* Ref.get(result)
 }, Effect.scoped)

@@ -14,7 +14,7 @@ import { commandIn } from "./Commands.ts"
 import type { Compacted, CompactionOptions } from "./Compaction.ts"
 import { EventSink } from "./EventSink.ts"
 import type { RunResult } from "./Loop.ts"
-import type { Offer, QueueChange, Queued, QueueModes } from "./Queues.ts"
+import type { Offer, QueueChange, Queued, QueuedText, QueueModes } from "./Queues.ts"
 import { promptOf, untypedText } from "./RunEvents.ts"
 import { aboutSelection, type ChosenModel, type Selection } from "./Selection.ts"
 import { type Destination, makeSwitching, type SwitchingOptions } from "./Switching.ts"
@@ -85,6 +85,8 @@ const selectionOf = ({ contextWindow, model, provider, thinking }: Selection): S
   ...(contextWindow === undefined ? {} : { contextWindow })
 })
 
+const queuedText = (content: string, requestId: string | undefined): QueuedText => ({ content, ...(requestId === undefined ? {} : { requestId }) })
+
 const isSame = (some: ReadonlyArray<ExtensionTool>, others: ReadonlyArray<ExtensionTool>): boolean =>
   some.length === others.length &&
   some.every((tool, index) =>
@@ -94,12 +96,14 @@ const isSame = (some: ReadonlyArray<ExtensionTool>, others: ReadonlyArray<Extens
 export class Agent extends Context.Service<Agent, {
   /** Runs one input to its end. Interrupting it is the user's interrupt: calls are cancelled, the session stays whole. */
   readonly prompt: (input: UserInput) => Effect.Effect<RunResult>
-  /** Says something before the next model step of the run under way. */
-  readonly steer: (text: string) => Effect.Effect<Offer>
+  /** Says something before the next model step of the run under way; `requestId` is told when it is queued and delivered. */
+  readonly steer: (text: string, requestId?: string) => Effect.Effect<Offer>
   /** Says something when the run under way would end. */
-  readonly followUp: (text: string) => Effect.Effect<Offer>
+  readonly followUp: (text: string, requestId?: string) => Effect.Effect<Offer>
   /** What was said so and waits. After a run that failed or was interrupted, some may be left. */
   readonly queued: Effect.Effect<Queued>
+  /** Takes the oldest of what was left, steering first, for a run of its own. */
+  readonly takeLeft: Effect.Effect<QueuedText | undefined>
   /** Takes all of it back. */
   readonly clearQueued: Effect.Effect<Queued>
   /** What happens to it in the session that is open now. */
@@ -243,8 +247,9 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
 
   return {
     prompt: (input) => inTurn(prompt(input)),
-    steer: (content) => Effect.flatMap(conversation, ({ queues }) => queues.offer("steer", { content })),
-    followUp: (content) => Effect.flatMap(conversation, ({ queues }) => queues.offer("follow_up", { content })),
+    steer: (content, requestId) => Effect.flatMap(conversation, ({ queues }) => queues.offer("steer", queuedText(content, requestId))),
+    followUp: (content, requestId) => Effect.flatMap(conversation, ({ queues }) => queues.offer("follow_up", queuedText(content, requestId))),
+    takeLeft: Effect.flatMap(conversation, ({ queues }) => queues.takeLeft),
     queued: Effect.flatMap(conversation, ({ queues }) => queues.queued),
     clearQueued: Effect.flatMap(conversation, ({ queues }) => queues.clear),
     queueChanges: Effect.map(conversation, ({ queues }) => queues.changes),

@@ -76,7 +76,7 @@ export const makeConversation = Effect.fnUntraced(function*(
 ): Effect.fn.Return<Conversation, never, Hooks> {
   const { appended, builtins, selection, system, tools } = options
   const hooks = yield* Hooks
-  const queues = yield* makeQueues(options.queues)
+  const queues = yield* makeQueues(options.queues, session.id)
   const runner = yield* makeToolRunner(yield* makePermissions)
   const compaction = yield* followingWindow({
     session,
