@@ -2,11 +2,14 @@
 import type { Effect } from "effect"
 import type { EventSink, RunResult } from "@nimlet/agent"
 import type { FrontendShape } from "@nimlet/extension"
+import type { Sitting } from "./Sitting.ts"
 
 /** What shows a run, and who answers its questions. */
 export interface Mode {
-  /** Its name on the wire: `text`, `print` or `json`. */
-  readonly name: "text" | "print" | "json"
+  /** Its name on the wire. */
+  readonly name: "tui" | "text" | "print" | "json"
+  /** Present where a person stays; without it one prompt is run. */
+  readonly sitting?: Sitting
   readonly sink: EventSink
   readonly frontend: FrontendShape
   /** Tells the person something that is no part of the run: which model answers, what was skipped. */
