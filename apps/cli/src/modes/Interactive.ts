@@ -17,7 +17,7 @@ import { type Company, makeErrands } from "../tui/Errands.ts"
 import { composerKeys, makeKeymap } from "../tui/Keymap.ts"
 import { makePalette, type ThemeName } from "../tui/Palette.ts"
 import { Screen } from "../tui/Screen.ts"
-import { type Command, initial, type State } from "../tui/State.ts"
+import { type Command, initial } from "../tui/State.ts"
 import type { Mode } from "./Mode.ts"
 
 type Needs = ChildProcessSpawner.ChildProcessSpawner | FileSystem.FileSystem | Path.Path
@@ -41,11 +41,8 @@ const themeOf = ({ environment }: Host): ThemeName => {
   return ground === 7 || (ground >= 9 && ground <= 15) ? "light" : "dark"
 }
 
-const firstSteps = (state: State): string | undefined =>
-  state.answering?.provider === "offline"
-    ? "To have a real model answer, leave, set ANTHROPIC_API_KEY, OPENAI_API_KEY or OPENROUTER_API_KEY, and start again; ~/.nimlet/auth.json holds keys, too.\n"
-      + "The offline model needs no key: try `read README.md`, `run ls` or `grep TODO`."
-    : undefined
+/** What somebody who has no key may do next. */
+const firstSteps = "Without a key, try: read README.md · run ls · grep TODO. Leave with /quit to set one, then start again."
 
 const sinceWhen = "100 millis"
 
@@ -139,8 +136,7 @@ export const interact = Effect.fnUntraced(function*(invocation: Invocation, host
     const here = yield* Effect.context()
     const given: Company = { agent: yield* Agent, extensions: yield* Extensions, sessions: yield* Sessions, surroundings, within: Effect.provideContext(here) }
     yield* errands.load(given)
-    const steps = firstSteps(screen.state)
-    if (steps !== undefined) yield* tell(steps)
+    if (screen.state.answering?.provider === "offline") yield* tell(firstSteps)
     yield* Deferred.succeed(company, given)
     return yield* Effect.never
   })

@@ -18,7 +18,7 @@ export interface Look {
 }
 
 /** Longer answers are shown up to here: the whole stands in the session's file. */
-const longest = 200_000
+const longest = 100_000
 
 /** How markdown looks. */
 export const markdownTheme = ({ highlight, palette }: Look): MarkdownTheme => ({
@@ -68,10 +68,18 @@ const seconds = (millis: number): string => millis < 1_000 ? "" : ` ${(millis / 
 const argumentLines = (input: unknown, { palette, width }: Look): ReadonlyArray<string> =>
   firstLines(JSON.stringify(input ?? {}, null, 2), 60).lines.flatMap((line) => wrap(line, width)).map(palette.dim)
 
+/** What a call is about in one line; of long arguments the beginning is enough. */
+const summaryOf = ({ input, name }: CallItem): string => {
+  const short = typeof input === "object" && input !== null
+    ? Object.fromEntries(Object.entries(input).map(([key, value]: [string, unknown]) => [key, typeof value === "string" ? cleanLine(value, 200) : value]))
+    : input
+  return cleanLine(callSummary(name, short))
+}
+
 const callLines = (call: CallItem, look: Look): ReadonlyArray<string> => {
   const { open, palette, width } = look
   const style = call.state === "failed" ? palette.red : call.state === "done" ? palette.green : palette.yellow
-  const row = `${style(marks[call.state])} ${fit(cleanLine(callSummary(call.name, call.input)), Math.max(1, width - 10))}${palette.dim(seconds(call.millis ?? 0))}`
+  const row = `${style(marks[call.state])} ${fit(summaryOf(call), Math.max(1, width - 10))}${palette.dim(seconds(call.millis ?? 0))}`
   const inner: Look = { ...look, width: Math.max(1, width - 4) }
   const body: ReadonlyArray<string> = call.diff !== undefined
     ? diffLines(call.diff, { count: open ? 400 : 12, palette, width: inner.width })

@@ -28,7 +28,7 @@ export interface Excerpt {
 }
 
 const linesOf = (text: string): ReadonlyArray<string> => (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n")
-const cleaned = (line: string): string => clean(line.length > longest ? `${line.slice(0, longest)}…` : line)
+const cleaned = (line: string): string => clean(line.length > longest ? `${line.slice(0, longest)}…` : line).replaceAll("\n", " ")
 
 /** The first lines of a text, however long it is. */
 export const firstLines = (text: string, count: number): Excerpt => {

@@ -70,8 +70,7 @@ const detailLines = (one: ExtensionFigures, { palette, width }: Look): ReadonlyA
     facts,
     ...offers,
     ...(hookMillis === undefined ? [] : [`hooks ${sparkline(hookMillis.latest, Math.max(1, Math.min(48, width - 40)))} p50 ${millis(hookMillis.p50)} ms, p95 ${millis(hookMillis.p95)} ms`]),
-    ...(one.fault === undefined ? [] : [palette.red(cleanLine(one.fault))])
-  ].map((line) => fit(one.fault !== undefined && line.includes(cleanLine(one.fault)) ? line : palette.dim(cleanLine(line)), width))
+  ].map((line) => palette.dim(fit(cleanLine(line), width))).concat(one.fault === undefined ? [] : [palette.red(fit(cleanLine(one.fault), width))])
 }
 
 const extensionLines = (state: State, overlay: Extract<Overlay, { readonly kind: "extensions" }>, look: Look): ReadonlyArray<string> => {
