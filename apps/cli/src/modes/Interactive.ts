@@ -71,6 +71,7 @@ export const interact = Effect.fnUntraced(function*(invocation: Invocation, host
     keys: { ...composerKeys, ...keys } as Record<string, Array<KeyId>>,
     now: () => clock.currentTimeMillisUnsafe(),
     perform: (command) => perform(command),
+    crashed: (error) => void Deferred.doneUnsafe(quit, Effect.die(error)),
     changed: ({ leaving, run }) => {
       if (ticking || (run === undefined && leaving === undefined)) return
       ticking = true

@@ -82,6 +82,8 @@ export const makeErrands = ({ company, dispatch, ids, remember, state }: Errands
       editorText = result.editorText ?? ""
       const title = titleOf(yield* (yield* given.agent.session).entries)
       yield* show({ type: "titled", title })
+      // A session of its own has extensions of its own; what they offer is known at once, not with the next look.
+      yield* show({ type: "figures", figures: yield* given.extensions.figures })
     }).pipe(
       Effect.catchCause((cause) => Cause.hasInterruptsOnly(cause) ? Effect.void : tell(Cause.pretty(cause), "error")),
       Effect.ensuring(Effect.suspend(() => show({ type: "ended", back, editorText })))
@@ -144,7 +146,9 @@ export const makeErrands = ({ company, dispatch, ids, remember, state }: Errands
     const result = run === undefined ? undefined : yield* Effect.onInterrupt(run, () => show({ type: "shell", id, output: `${output}\ninterrupted`, code: 130 }))
     const text = result === undefined ? "There is no shell." : result.content.flatMap((part) => part.type === "text" ? [part.text] : []).join("\n")
     yield* show({ type: "shell", id, output: output === "" ? text : output, code: result?.isError === false ? 0 : 1 })
-    return share ? `$ ${command}\n${text}` : ""
+    if (!share) return ""
+    const [, code = "1", printed = text] = /^exit_code: (\d+)\nduration_ms: \d+\n\n(?:stdout:\n)?([\s\S]*)$/.exec(text) ?? []
+    return `$ ${command}\n${printed}${printed.endsWith("\n") ? "" : "\n"}(exit ${code})`
   })
 
   const runShell = (command: Extract<Command, { readonly type: "shell" }>) => {

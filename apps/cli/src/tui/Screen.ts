@@ -32,6 +32,8 @@ export interface ScreenOptions {
   readonly perform: (command: Command) => void
   /** Told after each event. */
   readonly changed: (state: State) => void
+  /** Told of what went wrong in drawing or at a key, where nobody else can hear of it. */
+  readonly crashed: (error: unknown) => void
 }
 
 /** Draws, and lets go of lines that are the scrollback's by now, so that a frame costs what is on the screen. */
@@ -95,11 +97,11 @@ export class Screen {
       this.#tui.requestRender()
     })
     this.#look = (width) => ({ palette, highlight, open: this.#state.open, width })
-    const root: Component = { render: (width) => this.#render(Math.max(1, width)), invalidate: () => this.#editor.invalidate() }
+    const root: Component = { render: (width) => this.#guarded(() => this.#render(Math.max(1, width)), []), invalidate: () => this.#editor.invalidate() }
     this.#tui.addChild(root)
     this.#tui.setFocus(this.#editor)
     this.#tui.drawn = () => this.#letGo()
-    this.#tui.addInputListener((data) => this.#key(data) ? { consume: true } : undefined)
+    this.#tui.addInputListener((data) => this.#guarded(() => this.#key(data), true) ? { consume: true } : undefined)
     this.#editor.onSubmit = (text) => this.#submit(text)
   }
 
@@ -163,6 +165,16 @@ export class Screen {
     if (this.#up) this.#tui.requestRender()
     this.#options.changed(this.#state)
     return taken
+  }
+
+  /** The library calls us from the event loop: what is thrown there would end the process as it stands. */
+  #guarded<A>(work: () => A, otherwise: A): A {
+    try {
+      return work()
+    } catch (error) {
+      this.#options.crashed(error)
+      return otherwise
+    }
   }
 
   #obey(command: Command): void {

@@ -18,6 +18,7 @@ afterEach(() => {
 const makeScreen = ({ columns = 80, rows = 24, state = {} }: { readonly columns?: number; readonly rows?: number; readonly state?: Partial<State> } = {}) => {
   const glass = new Glass(columns, rows)
   const commands: Array<Command> = []
+  const crashes: Array<unknown> = []
   let now = 0
   const screen = new Screen({
     terminal: glass,
@@ -26,12 +27,13 @@ const makeScreen = ({ columns = 80, rows = 24, state = {} }: { readonly columns?
     keys: composerKeys as Record<string, Array<"enter">>,
     now: () => now += 1_000,
     perform: (command) => void commands.push(command),
-    changed: () => undefined
+    changed: () => undefined,
+    crashed: (error) => void crashes.push(error)
   })
   open.push(screen)
   screen.start()
   const delta = (text: string) => screen.dispatch({ type: "agent", event: { type: "message_delta", ...place, step: 0, delta: text, model: "m" } })
-  return { glass, screen, commands, delta }
+  return { glass, screen, commands, crashes, delta }
 }
 
 const ruled = (lines: ReadonlyArray<string>) => lines.filter((line) => /^─+$/.test(line)).length
@@ -193,6 +195,13 @@ describe("the screen", () => {
     assert.strictEqual(glass.title, "nimlet · work")
     assert.strictEqual(glass.bells, 0)
     assert.isTrue(glass.writes.every((data) => !/\u001b\]52|\u001b\[\?1049|\u001b\[6n|\u001bc/.test(data)))
+  })
+
+  it("tells of what cannot be drawn, so that the program ends in order", async () => {
+    const broken = { kind: "notice", level: "info", get text(): string { throw new Error("broken") } } as const
+    const { crashes, glass } = makeScreen({ state: { settled: [broken] } })
+    await glass.settled()
+    assert.match(String(crashes[0]), /broken/)
   })
 
   it("gives the terminal back as it was", async () => {
