@@ -184,6 +184,7 @@ const row = ({ about, names, value }: Flag): string => {
 export const usage = `nimlet [FLAGS] [PROMPT...]
 nimlet SUBCOMMAND [FLAGS]
 
+  nimlet                                  stay and talk, at a terminal
   nimlet "fix the failing test"           one prompt in this folder
   git diff | nimlet -p "review this"      the answer alone on stdout
   nimlet --mode json "..."                one JSON record a line

@@ -14,7 +14,7 @@ import { UsageError } from "./Argv.ts"
 import type { Invocation } from "./Flags.ts"
 import { chooseExtensions, unsearchedRoots } from "./ExtensionChoice.ts"
 import type { Host } from "./Host.ts"
-import { chooseModel, type ChosenModel, keyVariables, type NoModel } from "./Model.ts"
+import { chooseModel, type ChosenModel, keyVariables, knownModels, type NoModel } from "./Model.ts"
 import type { Mode } from "./modes/Mode.ts"
 import type { PipedText } from "./StandardInput.ts"
 
@@ -43,6 +43,9 @@ export const sessionFolder = (settings: Settings, host: Host, path: Path.Path): 
   return path.resolve(host.cwd, chosen.startsWith("~/") ? path.join(host.home, chosen.slice(2)) : chosen)
 }
 
+/** Where the output of extensions goes. */
+const logFolder = (host: Host, path: Path.Path): string => path.join(host.home, ".nimlet", "logs")
+
 /** The built-in tools over this machine and whoever sits before it; their commands do not see providers' keys. */
 const builtinTools = (host: Host, settings: Settings) => {
   const limit = settings.tools?.bash?.max_output_bytes
@@ -68,7 +71,8 @@ const extensionsOf = Effect.fnUntraced(function*(invocation: Invocation, host: H
     workspace,
     sessionId: session.id,
     mode: mode.name,
-    logs: path.join(host.home, ".nimlet", "logs"),
+    logs: logFolder(host, path),
+    ...(mode.sitting === undefined ? {} : { proceed: mode.sitting.proceed }),
     environment: host.environment,
     withheld: keyVariables(settings),
     session: {
@@ -131,6 +135,8 @@ export const run = Effect.fnUntraced(function*(
     const { follow_up_mode: followUp, steering_mode: steering } = settings.agent ?? {}
     const queues = { ...(steering === undefined ? {} : { steering }), ...(followUp === undefined ? {} : { followUp }) }
     const offering = yield* Effect.context<Extensions | FileSystem.FileSystem>()
+    const { sitting } = mode
+    if (sitting !== undefined) yield* Effect.forkScoped(sitting.watch)
     const modelBy = (wishes: Invocation, at: Session) =>
       chooseModel({ invocation: wishes, settings, session: at, host }, Effect.succeed(true)).pipe(
         Effect.flatMap(({ settled }) => settled),
@@ -146,6 +152,7 @@ export const run = Effect.fnUntraced(function*(
       tools,
       mode: mode.name,
       extensions: (at, by) => Effect.succeed(extensions(at, by)),
+      ...(sitting === undefined ? {} : { onIdleInput: sitting.idleInput }),
       onSwitch: (to, from) => Effect.andThen(Ref.set(present, to), mode.switched(from.id, to.id)),
       modelOf: (at) =>
         modelBy(invocation, at).pipe(
@@ -158,6 +165,17 @@ export const run = Effect.fnUntraced(function*(
     yield* Effect.gen(function*() {
       const unknown = yield* unknownTools(invocation)
       if (unknown.length > 0) return yield* new UsageError({ problem: `--tools: no tool is named ${unknown.join(", ")}` })
+      if (sitting !== undefined) {
+        const { model: _, ...wishes } = invocation
+        const choose = (provider: string, model: string | undefined) =>
+          chooseModel({ invocation: { ...wishes, provider, ...(model === undefined ? {} : { model }) }, settings, session, host }, Effect.succeed(true)).pipe(
+            Effect.flatMap(({ settled }) => settled),
+            Effect.map(toModel),
+            Effect.provideContext(offering)
+          )
+        const shell = tools.find(({ name }) => name === "bash")
+        return yield* Ref.set(result, yield* sitting.talk({ choose, models: knownModels(settings), shell, logs: logFolder(host, path) }))
+      }
       const { piped, typed } = input
       if (piped.garbled) {
         yield* mode.sink.publish({ type: "diagnostic", level: "warning", message: "what came on standard input is not all text in UTF-8; � stands for what is none" })
@@ -180,7 +198,7 @@ export const run = Effect.fnUntraced(function*(
           return yield* modelBy(withModel(invocation, { provider, ...name }), yield* agent.session)
         })
       }))
-    }).pipe(Effect.provide(agent))
+    }).pipe(Effect.provide(agent), Effect.provideContext(sessions))
   }).pipe(Effect.provide(Layer.mergeAll(
     Layer.provideMerge(Hooks.layer, Extensions.layer),
     layerLocal({ workspace }),
