@@ -19,6 +19,8 @@ export interface Invocation {
   readonly session: { readonly kind: "new" } | { readonly kind: "latest" } | { readonly kind: "id"; readonly id: string }
   /** Project files that can act are loaded in this run. */
   readonly approve: boolean
+  /** Nor are they asked about. */
+  readonly noApprove: boolean
   /** Extensions by path, started last. */
   readonly extensions: ReadonlyArray<string>
   readonly noExtensions: boolean
@@ -60,7 +62,8 @@ const provider: Flag = {
 }
 const model: Flag = { names: ["--model"], value: "ID", about: "a model of that provider", set: (draft, value) => void (draft.model = value) }
 const apiKey: Flag = { names: ["--api-key"], value: "KEY", about: "its key, for this run only", set: (draft, value) => void (draft.apiKey = value) }
-const approve: Flag = { names: ["--approve"], about: "load this project's own extensions in this run", set: (draft) => void (draft.approve = true) }
+const approve: Flag = { names: ["--approve"], about: "load this project's own settings, extensions, skills and prompts in this run", set: (draft) => void (draft.approve = true) }
+const noApprove: Flag = { names: ["--no-approve"], about: "leave them out, without a question", set: (draft) => void (draft.noApprove = true) }
 const extension: Flag = {
   names: ["-e", "--extension"],
   value: "PATH",
@@ -124,6 +127,7 @@ export const runFlags: ReadonlyArray<Flag> = [
   },
   { names: ["--session"], value: "ID", about: "go on with that session", set: (draft, id) => void (draft.session = { kind: "id", id }) },
   approve,
+  noApprove,
   extension,
   noExtensions,
   requireExtension,

@@ -4,7 +4,8 @@
  */
 import { Effect, FileSystem, Layer, Option, Path, Ref } from "effect"
 import {
-  Agent, EventSink, loadSettings, type RequiredExtensionMissing, reservedToolNames, type RunResult, type Selection, type Settings, type SettingsInvalid, systemPrompt
+  Agent, EventSink, loadProjectSettings, loadSettings, type RequiredExtensionMissing, reservedToolNames, type RunResult, type Selection, type Settings, type SettingsInvalid,
+  systemPrompt, type Trust
 } from "@nimlet/agent"
 import { Diagnostics, discover, Extensions, Frontend, Hooks, type StartOptions } from "@nimlet/extension"
 import type { ModelError } from "@nimlet/provider"
@@ -12,10 +13,11 @@ import { type Session, type SessionLocked, type SessionNotFound, Sessions, type 
 import { builtins, type FileFailed, layerLocal, localTools } from "@nimlet/tools"
 import { UsageError } from "./Argv.ts"
 import type { Invocation } from "./Flags.ts"
-import { chooseExtensions, unsearchedRoots } from "./ExtensionChoice.ts"
+import { chooseExtensions } from "./ExtensionChoice.ts"
 import type { Host } from "./Host.ts"
 import { chooseModel, type ChosenModel, keyVariables, type NoModel } from "./Model.ts"
 import type { Mode } from "./modes/Mode.ts"
+import { projectTrust, skippedNotice } from "./ProjectTrust.ts"
 import type { PipedText } from "./StandardInput.ts"
 
 /** Why a run did not start. */
@@ -54,29 +56,53 @@ const builtinTools = (host: Host, settings: Settings) => {
   }))
 }
 
-/** Tells once that something of the project is left out, and gives what starts the extensions of a session. */
-const extensionsOf = Effect.fnUntraced(function*(invocation: Invocation, host: Host, mode: Mode, settings: Settings, workspace: string) {
+/** Settings in force: the person's, and those of a project that is trusted over them. */
+const settingsOf = Effect.fnUntraced(function*(home: string, workspace: string, trust: Trust, mode: Mode) {
   const path = yield* Path.Path
-  const fs = yield* FileSystem.FileSystem
-  const about = { invocation, settings, host, workspace, path }
-  const untrusted = unsearchedRoots(about).filter(({ reason }) => reason === "untrusted")
-  const there = yield* Effect.forEach(untrusted, ({ root }) => Effect.orElseSucceed(fs.exists(root.path), () => false))
-  if (there.includes(true)) yield* mode.notice("Project-local resources skipped (use --approve).")
-  return (session: Session, { model, provider }: Selection): StartOptions => ({
-    ...chooseExtensions(about),
-    workspace,
-    sessionId: session.id,
-    mode: mode.name,
-    logs: path.join(host.home, ".nimlet", "logs"),
-    environment: host.environment,
-    withheld: keyVariables(settings),
-    session: {
-      provider,
-      model,
-      bin: host.bin,
-      ...Option.match(session.path, { onNone: () => ({}), onSome: (file) => ({ file }) })
-    },
-    reservedTools: reservedToolNames
+  const own = path.join(home, ".nimlet", "config.json")
+  const { files, trusted } = trust.current()
+  if (!trusted || !files.some((file) => file.path === ".nimlet/config.json")) return yield* loadSettings(own)
+  const { settings, warnings } = yield* loadProjectSettings(own, path.join(workspace, ".nimlet", "config.json"))
+  yield* Effect.forEach(warnings, mode.notice, { discard: true })
+  return settings
+})
+
+/** Looks at the project's files, and tells, once, when they are left out. */
+const settling = (trust: Trust, invocation: Invocation, mode: Mode) => {
+  let told = invocation.noApprove
+  return Effect.gen(function*() {
+    const { files, trusted } = yield* trust.resolve
+    if (trusted || files.length === 0 || told) return
+    told = true
+    yield* mode.notice(skippedNotice)
+  })
+}
+
+/** Gives what starts the extensions of a session. Each start but the first looks again at what the project's files are. */
+const extensionsOf = Effect.fnUntraced(function*(invocation: Invocation, host: Host, mode: Mode, settings: Settings, workspace: string, trust: Trust, settle: Effect.Effect<void>) {
+  const path = yield* Path.Path
+  let first = true
+  return Effect.fnUntraced(function*(session: Session, { model, provider }: Selection) {
+    if (!first) yield* settle
+    first = false
+    const approve = trust.current().trusted
+    const options: StartOptions = {
+      ...chooseExtensions({ invocation: { ...invocation, approve }, settings, host, workspace, path }),
+      workspace,
+      sessionId: session.id,
+      mode: mode.name,
+      logs: path.join(host.home, ".nimlet", "logs"),
+      environment: host.environment,
+      withheld: keyVariables(settings),
+      session: {
+        provider,
+        model,
+        bin: host.bin,
+        ...Option.match(session.path, { onNone: () => ({}), onSome: (file) => ({ file }) })
+      },
+      reservedTools: reservedToolNames
+    }
+    return options
   })
 })
 
@@ -101,10 +127,13 @@ export const run = Effect.fnUntraced(function*(
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const workspace = yield* fs.realPath(host.cwd).pipe(Effect.orElseSucceed(() => host.cwd))
-  const settings = yield* loadSettings(path.join(host.home, ".nimlet", "config.json"))
+  const trust = yield* projectTrust(invocation, host, workspace, mode)
+  const settle = settling(trust, invocation, mode)
+  yield* settle
+  const settings = yield* settingsOf(host.home, workspace, trust, mode)
   const sessions = yield* Layer.build(Sessions.layer(sessionFolder(settings, host, path), host))
   const session = yield* openSession(invocation, workspace).pipe(Effect.provideContext(sessions))
-  const chosen = chooseExtensions({ invocation, settings, host, workspace, path })
+  const chosen = chooseExtensions({ invocation: { ...invocation, approve: trust.current().trusted }, settings, host, workspace, path })
   const mayOffer = Effect.map(discover(chosen), ({ found }) => found.length > 0)
   const choice = yield* chooseModel({ invocation, settings, session, host }, mayOffer)
   // The provider's code loads while extensions start.
@@ -118,7 +147,7 @@ export const run = Effect.fnUntraced(function*(
       yield* mode.sink.publish({ type: "diagnostic", level: "warning", message: `${file}:${line}: ${reason}; this line of the session is left out` })
     }
     const tools = yield* builtinTools(host, settings)
-    const extensions = yield* extensionsOf(invocation, host, mode, settings, workspace)
+    const extensions = yield* extensionsOf(invocation, host, mode, settings, workspace, trust, settle)
     const { follow_up_mode: followUp, steering_mode: steering } = settings.agent ?? {}
     const offering = yield* Effect.context<Extensions | FileSystem.FileSystem>()
     const told = Effect.tap(choice.settled, ({ notices }) => Effect.forEach(notices, mode.notice, { discard: true }))
@@ -129,7 +158,8 @@ export const run = Effect.fnUntraced(function*(
       system: systemPrompt({ workspace, platform: host.platform }),
       tools,
       mode: mode.name,
-      extensions: (at, by) => Effect.succeed(extensions(at, by)),
+      extensions,
+      trust,
       onSwitch: (to, from) => Effect.andThen(Ref.set(present, to), mode.switched(from.id, to.id)),
       modelOf: (at) =>
         chooseModel({ invocation, settings, session: at, host }, Effect.succeed(true)).pipe(

@@ -18,6 +18,7 @@ import type { Offer, QueueChange, Queued, QueueModes } from "./Queues.ts"
 import { promptOf, untypedText } from "./RunEvents.ts"
 import { aboutSelection, type ChosenModel, type Selection } from "./Selection.ts"
 import { type Destination, makeSwitching, type SwitchingOptions } from "./Switching.ts"
+import type { Trust } from "./Trust.ts"
 import { type OfferedTool, toolSet, type ToolSet } from "./ToolSet.ts"
 
 /**
@@ -49,6 +50,8 @@ export interface AgentOptions extends Selection, Pick<CompactionOptions, "compac
   readonly only?: ReadonlyArray<string>
   /** How we run, for commands of extensions: `tui`, `text`, `print`, `json` or `rpc`; default `text`. */
   readonly mode?: string
+  /** Trust in the project, for `/trust`. */
+  readonly trust?: Trust
   readonly queues?: QueueModes
   /** Who is to answer in a session that is gone on with, when its extensions have started; the present one where it is absent or says nothing. */
   readonly modelOf?: (session: Session) => Effect.Effect<ModelChoice | undefined>
@@ -224,7 +227,13 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
       return onIdleInput === undefined ? Effect.ensuring(running, dropLeft) : running
     })
   const words = (text: string): ReadonlyArray<ContentPart> => [{ type: "text", text }]
-  const runCommand = yield* makeCommandRunner({ switching, selection, mode: options.mode ?? "text", say: (text) => say(words(text)) })
+  const runCommand = yield* makeCommandRunner({
+    switching,
+    selection,
+    mode: options.mode ?? "text",
+    say: (text) => say(words(text)),
+    ...(options.trust === undefined ? {} : { trust: options.trust })
+  })
 
   const prompt = ({ literal = false, piped = "", typed }: UserInput): Effect.Effect<RunResult> => {
     const command = piped === "" && !literal ? commandIn(typed) : undefined

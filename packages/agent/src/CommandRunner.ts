@@ -3,7 +3,7 @@
  * replies are carried out in the order message, session, reload, prompt (seed 000, "command"; side effects are the
  * host's). A session action that is refused ends the command there.
  */
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
 import { Extensions, type SessionAccessShape } from "@nimlet/extension"
 import type { CommandContext, RunPlace, SessionAction } from "@nimlet/protocol"
 import { titleOf } from "@nimlet/session"
@@ -15,6 +15,7 @@ import { extensionList } from "./ExtensionList.ts"
 import type { RunResult } from "./Loop.ts"
 import type { Selection } from "./Selection.ts"
 import type { Destination, Switching, Target } from "./Switching.ts"
+import type { Trust, TrustState } from "./Trust.ts"
 
 /** What commands work with. */
 export interface CommandRunnerOptions {
@@ -22,6 +23,8 @@ export interface CommandRunnerOptions {
   readonly selection: () => Selection
   /** How we run, for a command's `context`. */
   readonly mode: string
+  /** Trust in the project; absent where there is no such question. */
+  readonly trust?: Trust
   /** Runs words as the user's next ones. */
   readonly say: (words: string) => Effect.Effect<RunResult>
 }
@@ -68,6 +71,12 @@ const voiceOf = Effect.fnUntraced(function*(place: RunPlace) {
 const entered = (kind: Target["kind"], { session, title }: Destination): string => {
   const named = `${session.id}${title === "" ? "" : ` (${title})`}`
   return kind === "new" ? `New session ${named}.` : kind === "resume" ? `Resumed session ${named}.` : `Forked into session ${named}.`
+}
+
+const standing = ({ files, trusted }: TrustState): string => {
+  if (files.length === 0) return "This project has no files of its own that act."
+  const which = `${files.length} ${files.length === 1 ? "file" : "files"} of this project`
+  return `${trusted ? `Loaded: ${which}` : `Left out: ${which}`}\n${files.map(({ path }) => `  ${path}`).join("\n")}`
 }
 
 /** Runs the commands of an agent. */
@@ -118,6 +127,17 @@ export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<
         if (what === undefined) return yield* voice.tell(extensionList(yield* extensions.figures))
         if (what.toLowerCase() !== "restart" || name === undefined || more.length > 0) return yield* voice.fail("Usage: /extensions [restart NAME]")
         return (yield* extensions.restart(name)) ? yield* voice.tell(`Extension '${name}' is started afresh.`) : yield* voice.fail(`There is no extension '${name}' to restart.`)
+      }),
+      trust: Effect.fnUntraced(function*(args, voice) {
+        const { trust } = options
+        const wish = args.toLowerCase()
+        if (trust === undefined) return yield* voice.fail("Projects are not asked about here.")
+        if (wish === "") return yield* voice.tell(standing(trust.current()))
+        if (wish !== "on" && wish !== "off") return yield* voice.fail("Usage: /trust [on|off]")
+        const saved = yield* Effect.result(trust.set(wish === "on"))
+        if (Result.isFailure(saved)) return yield* voice.fail(saved.failure.message)
+        const missing = yield* reload
+        return missing === undefined ? yield* voice.tell(standing(trust.current())) : yield* voice.fail(missing)
       }),
       help: (_, voice) => Effect.flatMap(extensions.commands, (others) => voice.tell(helpText(others)))
     }

@@ -22,7 +22,7 @@ export interface BuiltinCommand {
 }
 
 /** The names of built-in commands. */
-export type BuiltinName = "new" | "resume" | "fork" | "name" | "compact" | "reload" | "extensions" | "help"
+export type BuiltinName = "new" | "resume" | "fork" | "name" | "compact" | "reload" | "extensions" | "trust" | "help"
 
 /** The built-in commands. No extension can take one of their names. */
 export const builtinCommands: ReadonlyArray<BuiltinCommand> = [
@@ -33,6 +33,7 @@ export const builtinCommands: ReadonlyArray<BuiltinCommand> = [
   { name: "compact", usage: "[INSTRUCTION]", description: "Sum up the earlier part of the conversation" },
   { name: "reload", usage: "", description: "Start the extensions anew" },
   { name: "extensions", usage: "[restart NAME]", description: "Tell how the extensions do, or start one afresh" },
+  { name: "trust", usage: "[on|off]", description: "Tell whether this project's own files are loaded, or load them or leave them out from now on" },
   { name: "help", usage: "", description: "List the commands" }
 ]
 
