@@ -30,6 +30,7 @@ const initial: Invocation = {
   session: { kind: "new" },
   approve: false,
   noApprove: false,
+  yolo: false,
   extensions: [],
   noExtensions: false,
   required: [],

@@ -21,6 +21,8 @@ export interface Invocation {
   readonly approve: boolean
   /** Nor are they asked about. */
   readonly noApprove: boolean
+  /** Calls run without a question. */
+  readonly yolo: boolean
   /** Extensions by path, started last. */
   readonly extensions: ReadonlyArray<string>
   readonly noExtensions: boolean
@@ -128,6 +130,7 @@ export const runFlags: ReadonlyArray<Flag> = [
   { names: ["--session"], value: "ID", about: "go on with that session", set: (draft, id) => void (draft.session = { kind: "id", id }) },
   approve,
   noApprove,
+  { names: ["--yolo"], about: "run every call without a question", set: (draft) => void (draft.yolo = true) },
   extension,
   noExtensions,
   requireExtension,

@@ -4,13 +4,13 @@
  */
 import { Effect, FileSystem, Layer, Option, Path, Ref } from "effect"
 import {
-  Agent, EventSink, loadProjectSettings, loadSettings, type RequiredExtensionMissing, reservedToolNames, type RunResult, type Selection, type Settings, type SettingsInvalid,
+  Agent, EventSink, loadProjectSettings, loadSettings, isProtected, makeProjectGrants, type RequiredExtensionMissing, reservedToolNames, type RunResult, type Selection, type Settings, type SettingsInvalid,
   systemPrompt, type Trust
 } from "@nimlet/agent"
-import { Diagnostics, discover, Extensions, Frontend, Hooks, type StartOptions } from "@nimlet/extension"
+import { Diagnostics, discover, Extensions, families, Frontend, Hooks, type StartOptions } from "@nimlet/extension"
 import type { ModelError } from "@nimlet/provider"
 import { type Session, type SessionLocked, type SessionNotFound, Sessions, type SessionUnreadable } from "@nimlet/session"
-import { builtins, type FileFailed, layerLocal, localTools } from "@nimlet/tools"
+import { builtins, type FileFailed, layerLocal, localTools, Operations } from "@nimlet/tools"
 import { UsageError } from "./Argv.ts"
 import type { Invocation } from "./Flags.ts"
 import { chooseExtensions } from "./ExtensionChoice.ts"
@@ -66,6 +66,16 @@ const settingsOf = Effect.fnUntraced(function*(home: string, workspace: string, 
   yield* Effect.forEach(warnings, mode.notice, { discard: true })
   return settings
 })
+
+const extensionRoots = families.flatMap(({ globalRoots, projectRoots }) => [...globalRoots, ...projectRoots])
+
+/** Names the file that a path of the model's means, where a person's yes is needed to change it. */
+const protectedPaths = Effect.map(Operations, ({ files }) => (given: string) =>
+  files.locate(given).pipe(
+    Effect.map(({ real, shown }) => isProtected(real, extensionRoots) ? Option.some(shown) : Option.none()),
+    // What the tool itself will refuse.
+    Effect.orElseSucceed(() => Option.none())
+  ))
 
 /** Looks at the project's files, and tells, once, when they are left out. */
 const settling = (trust: Trust, invocation: Invocation, mode: Mode) => {
@@ -160,6 +170,8 @@ export const run = Effect.fnUntraced(function*(
       mode: mode.name,
       extensions,
       trust,
+      permissions: { grants: yield* makeProjectGrants(workspace, trust), protectedPath: yield* protectedPaths },
+      yolo: invocation.yolo,
       onSwitch: (to, from) => Effect.andThen(Ref.set(present, to), mode.switched(from.id, to.id)),
       modelOf: (at) =>
         chooseModel({ invocation, settings, session: at, host }, Effect.succeed(true)).pipe(

@@ -15,6 +15,7 @@ import type { Compacted, CompactionOptions } from "./Compaction.ts"
 import { EventSink } from "./EventSink.ts"
 import type { RunResult } from "./Loop.ts"
 import type { Offer, QueueChange, Queued, QueueModes } from "./Queues.ts"
+import type { PermissionOptions } from "./Permissions.ts"
 import { promptOf, untypedText } from "./RunEvents.ts"
 import { aboutSelection, type ChosenModel, type Selection } from "./Selection.ts"
 import { type Destination, makeSwitching, type SwitchingOptions } from "./Switching.ts"
@@ -50,6 +51,10 @@ export interface AgentOptions extends Selection, Pick<CompactionOptions, "compac
   readonly only?: ReadonlyArray<string>
   /** How we run, for commands of extensions: `tui`, `text`, `print`, `json` or `rpc`; default `text`. */
   readonly mode?: string
+  /** What permissions depend on beside the calls themselves. */
+  readonly permissions?: Pick<PermissionOptions, "grants" | "protectedPath">
+  /** Calls run without a question at first; `/yolo` changes it. */
+  readonly yolo?: boolean
   /** Trust in the project, for `/trust`. */
   readonly trust?: Trust
   readonly queues?: QueueModes
@@ -157,6 +162,7 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
   const builtins = options.tools.map((tool): OfferedTool => ({ tool }))
   const settled = yield* Deferred.make<void>()
   let chosen: ChosenModel | undefined
+  let yolo = options.yolo ?? false
   const selection = () => chosen?.selection ?? selectionOf(options)
   const present = Effect.suspend(() => chosen === undefined ? Effect.die("no model was chosen") : Effect.succeed(chosen.languageModel))
   const choose = (choice: ModelChoice) => Effect.map(Scope.provide(opened(choice), scope), (model) => void (chosen = model))
@@ -189,6 +195,7 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     builtins: options.tools,
     tools,
     queues: options.queues ?? {},
+    permissions: { ...options.permissions, unasked: () => yolo },
     ...(compaction === undefined ? {} : { compaction }),
     ...(start === undefined ? {} : { extensions: start }),
     ...(onSwitch === undefined ? {} : { onSwitch }),
@@ -232,6 +239,7 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     selection,
     mode: options.mode ?? "text",
     say: (text) => say(words(text)),
+    yolo: (on) => yolo = on ?? yolo,
     ...(options.trust === undefined ? {} : { trust: options.trust })
   })
 

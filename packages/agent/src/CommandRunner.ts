@@ -23,6 +23,8 @@ export interface CommandRunnerOptions {
   readonly selection: () => Selection
   /** How we run, for a command's `context`. */
   readonly mode: string
+  /** Whether calls run without a question; with an argument, changes it. */
+  readonly yolo: (on?: boolean) => boolean
   /** Trust in the project; absent where there is no such question. */
   readonly trust?: Trust
   /** Runs words as the user's next ones. */
@@ -139,6 +141,19 @@ export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<
         const missing = yield* reload
         return missing === undefined ? yield* voice.tell(standing(trust.current())) : yield* voice.fail(missing)
       }),
+      permissions: Effect.fnUntraced(function*(args, voice) {
+        const { clear, remembered } = switching.current().permissions
+        if (args !== "" && args.toLowerCase() !== "clear") return yield* voice.fail("Usage: /permissions [clear]")
+        if (args !== "") yield* clear
+        const keys = yield* remembered
+        return yield* voice.tell(keys.length === 0 ? "Nothing is remembered." : `Runs without a question:\n${keys.map((key) => `  ${key}`).join("\n")}`)
+      }),
+      yolo: (args, voice) => {
+        const wish = args.toLowerCase()
+        if (wish !== "" && wish !== "on" && wish !== "off") return voice.fail("Usage: /yolo [on|off]")
+        const on = options.yolo(wish === "" ? undefined : wish === "on")
+        return voice.tell(on ? "Calls run without a question." : "Calls are asked about.")
+      },
       help: (_, voice) => Effect.flatMap(extensions.commands, (others) => voice.tell(helpText(others)))
     }
 

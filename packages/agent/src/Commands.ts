@@ -22,7 +22,7 @@ export interface BuiltinCommand {
 }
 
 /** The names of built-in commands. */
-export type BuiltinName = "new" | "resume" | "fork" | "name" | "compact" | "reload" | "extensions" | "trust" | "help"
+export type BuiltinName = "new" | "resume" | "fork" | "name" | "compact" | "reload" | "extensions" | "trust" | "permissions" | "yolo" | "help"
 
 /** The built-in commands. No extension can take one of their names. */
 export const builtinCommands: ReadonlyArray<BuiltinCommand> = [
@@ -34,6 +34,8 @@ export const builtinCommands: ReadonlyArray<BuiltinCommand> = [
   { name: "reload", usage: "", description: "Start the extensions anew" },
   { name: "extensions", usage: "[restart NAME]", description: "Tell how the extensions do, or start one afresh" },
   { name: "trust", usage: "[on|off]", description: "Tell whether this project's own files are loaded, or load them or leave them out from now on" },
+  { name: "permissions", usage: "[clear]", description: "Tell what runs without a question here, or forget what was allowed in this session" },
+  { name: "yolo", usage: "[on|off]", description: "Run every call without a question, or ask again" },
   { name: "help", usage: "", description: "List the commands" }
 ]
 

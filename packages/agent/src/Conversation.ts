@@ -9,7 +9,7 @@ import type { Tool } from "@nimlet/tools"
 import { type Compacted, type Compaction, type CompactionOptions, makeCompaction } from "./Compaction.ts"
 import { complete } from "./Completion.ts"
 import { makeLoop, type RunResult } from "./Loop.ts"
-import { makePermissions } from "./Permissions.ts"
+import { makePermissions, type PermissionOptions, type Permissions } from "./Permissions.ts"
 import { providerEvents } from "./ProviderEvents.ts"
 import { makeQueues, type QueueModes, type Queues } from "./Queues.ts"
 import { aboutSelection, type Selection } from "./Selection.ts"
@@ -29,12 +29,14 @@ export interface ConversationOptions extends Pick<CompactionOptions, "compaction
   /** The tools of the next step. */
   readonly tools: Effect.Effect<ToolSet>
   readonly queues: QueueModes
+  readonly permissions?: PermissionOptions
 }
 
 /** One open session at work. */
 export interface Conversation {
   readonly session: Session
   readonly queues: Queues
+  readonly permissions: Permissions
   /** Runs the user's next words to their end. */
   readonly run: (content: ReadonlyArray<ContentPart>) => Effect.Effect<RunResult>
   readonly compact: (instruction: string) => Effect.Effect<Compacted>
@@ -75,7 +77,8 @@ export const makeConversation = Effect.fnUntraced(function*(
   const { appended, builtins, selection, system, tools } = options
   const hooks = yield* Hooks
   const queues = yield* makeQueues(options.queues)
-  const runner = yield* makeToolRunner(yield* makePermissions)
+  const permissions = yield* makePermissions(options.permissions)
+  const runner = yield* makeToolRunner(permissions)
   const compaction = yield* followingWindow({
     session,
     system: [system, ...appended].join("\n\n"),
@@ -105,6 +108,7 @@ export const makeConversation = Effect.fnUntraced(function*(
   return {
     session,
     queues,
+    permissions,
     run: (content) => withModel(loop(content)),
     compact: (instruction) => withModel(compaction.onRequest(instruction)),
     access: sessionRequests({

@@ -121,11 +121,11 @@ export const makeTrust = (options: TrustOptions): Effect.Effect<Trust, never, Fi
         }).pipe(Effect.provideContext(context)),
       wrote: (path) =>
         Effect.gen(function*() {
-          if (answer !== undefined || !state.trusted) return
+          if (!state.trusted) return
           const written = (yield* find).filter((one) => one.path === path)
           const files = [...state.files.filter((one) => one.path !== path), ...written]
           state = { ...state, files }
-          yield* save(true, files)
+          if (answer === undefined) yield* save(true, files)
         }).pipe(Effect.provideContext(context))
     }
   })

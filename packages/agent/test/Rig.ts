@@ -218,7 +218,7 @@ const rigIn = <A, E>(options: RigOptions, body: (rig: Rig) => Effect.Effect<A, E
     }).pipe(
       Effect.provide(layer),
       Effect.provideService(EventSink, sink),
-      Effect.provideService(Frontend, { ...headless, ...options.frontend }),
+      Effect.provideService(Frontend, { ...headless, interactive: options.frontend?.approve !== undefined, ...options.frontend }),
       Effect.provideService(Diagnostics, ({ message }) => Effect.sync(() => void diagnostics.push(message)))
     )
   }))
