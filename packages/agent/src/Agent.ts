@@ -4,23 +4,27 @@
  */
 import { Context, Deferred, Effect, Layer, Scope, Semaphore, type Stream } from "effect"
 import * as LanguageModel from "effect/ai/LanguageModel"
-import { Extensions, type ExtensionTool, Hooks } from "@nimlet/extension"
+import { Extensions, Hooks } from "@nimlet/extension"
 import type { ContentPart, RunPlace } from "@nimlet/protocol"
 import type { Session, Sessions, SessionUnwritable } from "@nimlet/session"
-import { errorResult, type Tool } from "@nimlet/tools"
+import type { Tool } from "@nimlet/tools"
 import type { RequiredExtensionMissing, SwitchRefused } from "./AgentError.ts"
 import { makeCommandRunner } from "./CommandRunner.ts"
 import { commandIn } from "./Commands.ts"
 import type { Compacted, CompactionOptions } from "./Compaction.ts"
 import { EventSink } from "./EventSink.ts"
 import type { RunResult } from "./Loop.ts"
+import { makeModeChoice, planningHooks } from "./ModeChoice.ts"
+import type { Mode, ModeUnknown } from "./Modes.ts"
+import { makeOffering } from "./Offering.ts"
 import type { Offer, QueueChange, Queued, QueueModes } from "./Queues.ts"
 import type { PermissionOptions } from "./Permissions.ts"
 import { promptOf, untypedText } from "./RunEvents.ts"
 import { aboutSelection, type ChosenModel, type Selection } from "./Selection.ts"
 import { type Destination, makeSwitching, type SwitchingOptions } from "./Switching.ts"
 import type { Trust } from "./Trust.ts"
-import { type OfferedTool, toolSet, type ToolSet } from "./ToolSet.ts"
+import { type PromptTool, type SystemPrompt, type SystemText } from "./SystemPrompt.ts"
+import type { OfferedTool } from "./ToolSet.ts"
 
 /**
  * What the user said: `typed` by hand, `piped` from another program or a file. Only typed words can be a command, and
@@ -41,8 +45,8 @@ export interface ModelChoice extends Selection {
 export interface AgentOptions extends Selection, Pick<CompactionOptions, "compaction">, Pick<SwitchingOptions, "extensions" | "onSwitch"> {
   /** The session to begin in. It is closed when another takes its place, else with its own scope. */
   readonly session: Session
-  /** The base system text. */
-  readonly system: string
+  /** The base system text; one that is made of the tools on offer follows them. */
+  readonly system: string | SystemPrompt
   /** System text that stands after it, whatever extensions make of the base. */
   readonly appended?: ReadonlyArray<string>
   /** The built-in tools, in the order the model sees them. */
@@ -67,21 +71,6 @@ export interface AgentOptions extends Selection, Pick<CompactionOptions, "compac
   readonly onIdleInput?: (input: UserInput, extension: string) => Effect.Effect<void>
 }
 
-const runnable = (extensions: Extensions["Service"], { capabilities, description, extension, inputSchema, name, unasked }: ExtensionTool): OfferedTool => ({
-  extension,
-  unasked,
-  tool: {
-    name,
-    description,
-    inputSchema,
-    capabilities,
-    run: (args, context) =>
-      extensions.callTool(name, args, context.output).pipe(
-        Effect.catch((error) => Effect.succeed(errorResult(error.message)))
-      )
-  }
-})
-
 const selectionOf = ({ contextWindow, model, provider, thinking }: Selection): Selection => ({
   provider,
   model,
@@ -89,10 +78,12 @@ const selectionOf = ({ contextWindow, model, provider, thinking }: Selection): S
   ...(contextWindow === undefined ? {} : { contextWindow })
 })
 
-const isSame = (some: ReadonlyArray<ExtensionTool>, others: ReadonlyArray<ExtensionTool>): boolean =>
-  some.length === others.length &&
-  some.every((tool, index) =>
-    tool.name === others[index]?.name && tool.extension === others[index].extension && tool.inputSchema === others[index].inputSchema)
+const promptTool = ({ extension, guidelines, snippet, tool }: OfferedTool): PromptTool => ({
+  name: tool.name,
+  custom: extension !== undefined,
+  ...(snippet === undefined ? {} : { snippet }),
+  ...(guidelines === undefined ? {} : { guidelines })
+})
 
 /** An agent and the session it has open. What changes the session or asks the model runs one after another. */
 export class Agent extends Context.Service<Agent, {
@@ -122,6 +113,11 @@ export class Agent extends Context.Service<Agent, {
   readonly selection: Effect.Effect<Selection>
   /** Has another model answer from the next run on. Fails when the session cannot be written; nothing is changed then. */
   readonly select: (choice: ModelChoice) => Effect.Effect<void, SessionUnwritable>
+  /** The way of working, and all there are. */
+  readonly mode: Effect.Effect<Mode>
+  readonly modes: Effect.Effect<ReadonlyArray<Mode>>
+  /** Works another way from the next run on. */
+  readonly setMode: (id: string) => Effect.Effect<Mode, ModeUnknown>
   /** Names of the tools the model is offered now. */
   readonly toolNames: Effect.Effect<ReadonlyArray<string>>
 }>()("@nimlet/agent/Agent") {
@@ -156,8 +152,9 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
   first: Effect.Effect<ChosenModel, E, R>
 ): Effect.fn.Return<Agent["Service"], RequiredExtensionMissing | E, Extensions | Hooks | Scope.Scope | Sessions | R> {
   const scope = yield* Effect.scope
-  const hooks = yield* Hooks
   const extensions = yield* Extensions
+  const modes = makeModeChoice(extensions)
+  const hooks = planningHooks(yield* Hooks, () => modes.active().planning === true)
   const turn = yield* Semaphore.make(1)
   const builtins = options.tools.map((tool): OfferedTool => ({ tool }))
   const settled = yield* Deferred.make<void>()
@@ -171,16 +168,11 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     return Deferred.succeed(settled, undefined)
   })
 
-  // Frozen anew only when an extension came, went or registered anew: providers remember what they said of a tool.
-  let offered: ReadonlyArray<ExtensionTool> = []
-  let current: ToolSet = toolSet(builtins, options.only)
-  const tools = Effect.map(extensions.tools, (registered) => {
-    if (!isSame(registered, offered)) {
-      offered = registered
-      current = toolSet([...builtins, ...registered.map((tool) => runnable(extensions, tool))], options.only)
-    }
-    return current
-  })
+  const tools = makeOffering({ extensions, own: () => builtins, mode: modes.active, ...(options.only === undefined ? {} : { only: options.only }) })
+  const system = Effect.map(tools, (set): SystemText => ({
+    base: typeof options.system === "string" ? options.system : options.system(set.tools.map(promptTool)),
+    appended: [...options.appended ?? [], modes.active().prompt]
+  }))
 
   const { compaction, extensions: start, modelOf, onIdleInput, onSwitch } = options
   const onResumed = Effect.fnUntraced(function*(session: Session) {
@@ -190,18 +182,17 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
   const switching = yield* makeSwitching({
     selection,
     languageModel: Effect.andThen(Deferred.await(settled), present),
-    system: options.system,
-    appended: options.appended ?? [],
+    system,
     builtins: options.tools,
     tools,
     queues: options.queues ?? {},
-    permissions: { ...options.permissions, unasked: () => yolo },
+    permissions: { ...options.permissions, unasked: () => yolo || modes.active().permissions !== "ask" },
     ...(compaction === undefined ? {} : { compaction }),
     ...(start === undefined ? {} : { extensions: start }),
     ...(onSwitch === undefined ? {} : { onSwitch }),
     onResumed,
     ...(onIdleInput === undefined ? {} : { onIdleText: (text, extension) => onIdleInput({ typed: text, literal: true }, extension) })
-  }, options.session, Effect.asVoid(settle))
+  }, options.session, Effect.asVoid(settle)).pipe(Effect.provideService(Hooks, hooks))
   const conversation = Effect.sync(switching.current)
 
   /** What a run that did not go well has left, where nobody can take it back. */
@@ -230,7 +221,7 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     Effect.suspend(() => {
       const missing = switching.unready()
       if (missing !== undefined) return refuse(content, missing.message)
-      const running = switching.current().run(content)
+      const running = modes.during(switching.current().run(content))
       return onIdleInput === undefined ? Effect.ensuring(running, dropLeft) : running
     })
   const words = (text: string): ReadonlyArray<ContentPart> => [{ type: "text", text }]
@@ -239,6 +230,7 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     selection,
     mode: options.mode ?? "text",
     say: (text) => say(words(text)),
+    modes,
     yolo: (on) => yolo = on ?? yolo,
     ...(options.trust === undefined ? {} : { trust: options.trust })
   })
@@ -277,6 +269,9 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
       yield* choose(choice)
       yield* hooks.run("session_settings_changed", aboutSelection(session, choice))
     }, inTurn),
+    mode: Effect.sync(modes.chosen),
+    modes: modes.all,
+    setMode: modes.choose,
     toolNames: Effect.map(tools, (set) => set.tools.map(({ tool }) => tool.name))
   }
 })

@@ -13,6 +13,7 @@ import { type BuiltinName, builtinNamed, helpText, type TypedCommand } from "./C
 import { EventSink } from "./EventSink.ts"
 import { extensionList } from "./ExtensionList.ts"
 import type { RunResult } from "./Loop.ts"
+import type { ModeChoice } from "./ModeChoice.ts"
 import type { Selection } from "./Selection.ts"
 import type { Destination, Switching, Target } from "./Switching.ts"
 import type { Trust, TrustState } from "./Trust.ts"
@@ -23,6 +24,7 @@ export interface CommandRunnerOptions {
   readonly selection: () => Selection
   /** How we run, for a command's `context`. */
   readonly mode: string
+  readonly modes: ModeChoice
   /** Whether calls run without a question; with an argument, changes it. */
   readonly yolo: (on?: boolean) => boolean
   /** Trust in the project; absent where there is no such question. */
@@ -102,6 +104,13 @@ export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<
       return switching.unready()?.message
     })
 
+    /** Changes the way of working; words that stand behind it are the first said in it. */
+    const work = Effect.fnUntraced(function*(id: string, prompt: string, voice: Voice) {
+      const { label } = yield* options.modes.choose(id)
+      const told = yield* voice.tell(`Mode: ${label}.`)
+      return prompt === "" ? told : { ...told, prompt }
+    }, (effect, _id, _prompt, voice) => Effect.catch(effect, (error) => voice.fail(error.message)))
+
     const builtins: { readonly [N in BuiltinName]: (args: string, voice: Voice) => Effect.Effect<Outcome> } = {
       new: (_, voice) => goAndSay(voice, { kind: "new" }),
       resume: (id, voice) => goAndSay(voice, { kind: "resume", id }),
@@ -129,6 +138,14 @@ export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<
         if (what === undefined) return yield* voice.tell(extensionList(yield* extensions.figures))
         if (what.toLowerCase() !== "restart" || name === undefined || more.length > 0) return yield* voice.fail("Usage: /extensions [restart NAME]")
         return (yield* extensions.restart(name)) ? yield* voice.tell(`Extension '${name}' is started afresh.`) : yield* voice.fail(`There is no extension '${name}' to restart.`)
+      }),
+      plan: (prompt, voice) => work("plan", prompt, voice),
+      act: (prompt, voice) => work("act", prompt, voice),
+      mode: Effect.fnUntraced(function*(id, voice) {
+        if (id !== "") return yield* work(id, "", voice)
+        const all = yield* options.modes.all
+        const rows = all.map((mode) => `${mode.id === options.modes.chosen().id ? "*" : " "} ${mode.id}${mode.label === mode.id ? "" : `: ${mode.label}`}`)
+        return yield* voice.tell(rows.join("\n"))
       }),
       trust: Effect.fnUntraced(function*(args, voice) {
         const { trust } = options

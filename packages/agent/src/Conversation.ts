@@ -14,6 +14,7 @@ import { providerEvents } from "./ProviderEvents.ts"
 import { makeQueues, type QueueModes, type Queues } from "./Queues.ts"
 import { aboutSelection, type Selection } from "./Selection.ts"
 import { sessionRequests, type SessionRequestsOptions } from "./SessionRequests.ts"
+import { type SystemText, wholeText } from "./SystemPrompt.ts"
 import { makeToolRunner } from "./ToolRunner.ts"
 import type { ToolSet } from "./ToolSet.ts"
 
@@ -22,8 +23,8 @@ export interface ConversationOptions extends Pick<CompactionOptions, "compaction
   readonly selection: () => Selection
   /** The model of the next request; waits until it is known. */
   readonly languageModel: Effect.Effect<LanguageModel.LanguageModel>
-  readonly system: string
-  readonly appended: ReadonlyArray<string>
+  /** The system text of the next run. */
+  readonly system: Effect.Effect<SystemText>
   /** The built-in tools. */
   readonly builtins: ReadonlyArray<Tool>
   /** The tools of the next step. */
@@ -74,18 +75,18 @@ export const makeConversation = Effect.fnUntraced(function*(
   options: ConversationOptions,
   session: Session
 ): Effect.fn.Return<Conversation, never, Hooks> {
-  const { appended, builtins, selection, system, tools } = options
+  const { builtins, selection, system, tools } = options
   const hooks = yield* Hooks
   const queues = yield* makeQueues(options.queues)
   const permissions = yield* makePermissions(options.permissions)
   const runner = yield* makeToolRunner(permissions)
   const compaction = yield* followingWindow({
     session,
-    system: [system, ...appended].join("\n\n"),
+    system: Effect.map(system, wholeText),
     tools,
     ...(options.compaction === undefined ? {} : { compaction: options.compaction })
   }, () => selection().contextWindow)
-  const loop = yield* makeLoop({ session, selection, system, appended, queues, runner, compaction, tools })
+  const loop = yield* makeLoop({ session, selection, system, queues, runner, compaction, tools })
 
   const events = providerEvents(hooks, () => aboutSelection(session, selection()))
   const withModel = <A, E>(effect: Effect.Effect<A, E, LanguageModel.LanguageModel>): Effect.Effect<A, E> =>
