@@ -66,6 +66,29 @@ describe("a person at a terminal", () => {
     expect(existsSync(join(space.work, "ran"))).toBe(false)
   })
 
+  // E-272 E-273 X-091 X-092
+  it("is asked about a tool of an extension the first time, by its name; one that only reads is asked about by the first protocol alone", async () => {
+    await using space = await makeWorkspace()
+    const program = (name: string) => `#!/usr/bin/env node
+import { createInterface } from "node:readline"
+const tool = (name, capabilities) => ({ name, description: "d", input_schema: { type: "object" }, ...capabilities })
+console.log(JSON.stringify({ type: "register", commands: [], tools: [tool("${name}_any"), tool("${name}_read", { capabilities: ["read"] })] }))
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, name, type } = JSON.parse(line)
+  if (type === "tool") console.log(JSON.stringify({ type: "response", id, content: name + " ran" }))
+}
+`
+    for (const name of ["nimlet", "niminal"]) {
+      await space.extension(name, { manifest: { name, command: ["./x.mjs"] }, root: `~/.${name}/extensions`, files: { "x.mjs": program(name) } })
+    }
+    const names = ["nimlet_any", "nimlet_read", "niminal_any", "niminal_read"]
+    await script(space, ...[...names, ...names].map((tool) => ({ tool, args: {} })))
+    const run = await answering(space, ["p\n", "s\n", "s\n"])
+    expect([...run.stdout.matchAll(/Allow (\w+): /g)].map(([, name]) => name)).toEqual(["nimlet_any", "nimlet_read", "niminal_any"])
+    expect(run.stdout).not.toContain("approval_denied")
+    expect(JSON.parse(readFileSync(join(space.work, ".nimlet/permissions.json"), "utf8"))).toEqual({ allow: ["tool:nimlet_any"] })
+  })
+
   it("sees what would change in a protected file, and is asked each time", async () => {
     await using space = await makeWorkspace()
     await script(space, { tool: "write", args: { path: ".nimlet/SYSTEM.md", content: "be careful\n" } }, { tool: "edit", args: { path: ".nimlet/SYSTEM.md", old_text: "careful", new_text: "quick" } })

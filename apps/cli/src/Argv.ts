@@ -26,6 +26,8 @@ export type Command =
 const initial: Invocation = {
   mode: "text",
   prompt: "",
+  appended: [],
+  noBuiltinTools: false,
   persist: true,
   session: { kind: "new" },
   approve: false,

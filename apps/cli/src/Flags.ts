@@ -14,6 +14,11 @@ export interface Invocation {
   readonly script?: string
   /** Names of the only tools to offer; empty for none, absent for all. */
   readonly tools?: ReadonlyArray<string>
+  /** Texts that stand at the end of the system prompt. */
+  readonly appended: ReadonlyArray<string>
+  readonly noBuiltinTools: boolean
+  /** The most model requests a run may make; absent for no limit. */
+  readonly maxSteps?: number
   readonly persist: boolean
   /** The session to go on with: the latest of the workspace, or one by its id. */
   readonly session: { readonly kind: "new" } | { readonly kind: "latest" } | { readonly kind: "id"; readonly id: string }
@@ -119,6 +124,23 @@ export const runFlags: ReadonlyArray<Flag> = [
       const names = toolNames(value)
       if (names === undefined) return "--tools has an empty name; write names with commas between, or none"
       draft.tools = names
+    }
+  },
+  { names: ["--no-builtin-tools"], about: "offer none of the built-in tools, but read_skill where there are skills", set: (draft) => void (draft.noBuiltinTools = true) },
+  {
+    names: ["--append-system-prompt"],
+    value: "TEXT",
+    about: "put this at the end of the system prompt",
+    set: (draft, value) => void (draft.appended = [...draft.appended, value])
+  },
+  {
+    names: ["--max-steps"],
+    value: "N",
+    about: "make at most so many requests to the model",
+    set: (draft, value) => {
+      const steps = Number(value)
+      if (!Number.isInteger(steps) || steps < 1) return `--max-steps takes a whole number from 1 on, not '${value}'`
+      draft.maxSteps = steps
     }
   },
   { names: ["--no-session"], about: "keep nothing on disk", set: (draft) => void (draft.persist = false) },

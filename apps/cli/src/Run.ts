@@ -4,13 +4,13 @@
  */
 import { Effect, FileSystem, Layer, Option, Path, Ref } from "effect"
 import {
-  Agent, EventSink, loadProjectSettings, loadSettings, isProtected, makeProjectGrants, type RequiredExtensionMissing, reservedToolNames, type RunResult, type Selection, type Settings, type SettingsInvalid,
+  Agent, EventSink, loadProjectSettings, loadSettings, isProtected, loadResources, makeMentions, makeProjectGrants, type RequiredExtensionMissing, reservedToolNames, type RunResult, type Selection, type Settings, type SettingsInvalid,
   systemPrompt, type Trust
 } from "@nimlet/agent"
 import { Diagnostics, discover, Extensions, families, Frontend, Hooks, type StartOptions } from "@nimlet/extension"
 import type { ModelError } from "@nimlet/provider"
 import { type Session, type SessionLocked, type SessionNotFound, Sessions, type SessionUnreadable } from "@nimlet/session"
-import { builtins, type FileFailed, layerLocal, localTools, Operations } from "@nimlet/tools"
+import { Asker, askUserTool, builtins, type FileFailed, layerLocal, localTools, Operations, type UserAnswer } from "@nimlet/tools"
 import { UsageError } from "./Argv.ts"
 import type { Invocation } from "./Flags.ts"
 import { chooseExtensions } from "./ExtensionChoice.ts"
@@ -45,16 +45,32 @@ export const sessionFolder = (settings: Settings, host: Host, path: Path.Path): 
   return path.resolve(host.cwd, chosen.startsWith("~/") ? path.join(host.home, chosen.slice(2)) : chosen)
 }
 
-/** The built-in tools over this machine; their commands do not see providers' keys. */
+/** What commands of tools run with: everything but providers' keys. */
+const toolEnvironment = (host: Host, settings: Settings) => without(host.environment, keyVariables(settings))
+
+/** The built-in tools over this machine. */
 const builtinTools = (host: Host, settings: Settings) => {
   const limit = settings.tools?.bash?.max_output_bytes
   const shell = host.environment["NIMLET_SHELL"] ?? host.environment["SHELL"]
-  return localTools(builtins({
-    env: without(host.environment, keyVariables(settings)),
-    ...(shell === undefined || shell === "" ? {} : { shell }),
-    ...(limit === undefined ? {} : { maxOutputBytes: limit })
-  }))
+  return localTools<Asker | Operations>([
+    ...builtins({
+      env: toolEnvironment(host, settings),
+      ...(shell === undefined || shell === "" ? {} : { shell }),
+      ...(limit === undefined ? {} : { maxOutputBytes: limit })
+    }),
+    askUserTool
+  ])
 }
+
+/** Puts the questions of `ask_user` to whoever sits in front. */
+const askerOf = ({ frontend }: Mode) =>
+  Layer.succeed(Asker, {
+    ask: ({ options, prompt }) =>
+      frontend.interactive
+        ? Effect.map(frontend.question({ asker: "ask_user", prompt, options }), (given): UserAnswer =>
+          given.cancelled ? { outcome: "dismissed" } : { outcome: "answered", answer: given.answer })
+        : Effect.succeed({ outcome: "unavailable" })
+  })
 
 /** Settings in force: the person's, and those of a project that is trusted over them. */
 const settingsOf = Effect.fnUntraced(function*(home: string, workspace: string, trust: Trust, mode: Mode) {
@@ -118,9 +134,13 @@ const extensionsOf = Effect.fnUntraced(function*(invocation: Invocation, host: H
 
 const toModel = ({ info, layer }: ChosenModel) => ({ ...info, layer })
 
+/** Seed 001 calls `read_skill` by another name. */
+const ownName = (name: string): string => name.toLowerCase() === "skill" ? "read_skill" : name
+
 const unknownTools = Effect.fnUntraced(function*(invocation: Invocation) {
-  const wanted = invocation.tools ?? []
-  const offered = new Set((yield* (yield* Agent).toolNames).map((name) => name.toLowerCase()))
+  const wanted = (invocation.tools ?? []).map(ownName)
+  // Some of ours are offered only where there is something for them to do.
+  const offered = new Set([...invocation.noBuiltinTools ? [] : reservedToolNames, ...yield* (yield* Agent).toolNames].map((name) => name.toLowerCase()))
   return wanted.filter((name) => !offered.has(name.toLowerCase()))
 })
 
@@ -137,6 +157,7 @@ export const run = Effect.fnUntraced(function*(
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const workspace = yield* fs.realPath(host.cwd).pipe(Effect.orElseSucceed(() => host.cwd))
+  const home = yield* fs.realPath(host.home).pipe(Effect.orElseSucceed(() => host.home))
   const trust = yield* projectTrust(invocation, host, workspace, mode)
   const settle = settling(trust, invocation, mode)
   yield* settle
@@ -156,7 +177,9 @@ export const run = Effect.fnUntraced(function*(
       const file = Option.getOrElse(session.path, () => session.id)
       yield* mode.sink.publish({ type: "diagnostic", level: "warning", message: `${file}:${line}: ${reason}; this line of the session is left out` })
     }
-    const tools = yield* builtinTools(host, settings)
+    const tools = invocation.noBuiltinTools ? [] : yield* builtinTools(host, settings)
+    const machine = yield* Effect.context<FileSystem.FileSystem | Path.Path | Operations>()
+    const resources = loadResources({ home, workspace, trusted: () => trust.current().trusted, env: toolEnvironment(host, settings) })
     const extensions = yield* extensionsOf(invocation, host, mode, settings, workspace, trust, settle)
     const { follow_up_mode: followUp, steering_mode: steering } = settings.agent ?? {}
     const offering = yield* Effect.context<Extensions | FileSystem.FileSystem>()
@@ -167,6 +190,10 @@ export const run = Effect.fnUntraced(function*(
       ...(settings.agent === undefined ? {} : { compaction: settings.agent }),
       system: systemPrompt({ workspace, platform: host.platform }),
       tools,
+      appended: invocation.appended,
+      questions: mode.frontend.interactive,
+      resources: Effect.provideContext(resources, machine),
+      mentions: yield* makeMentions,
       mode: mode.name,
       extensions,
       trust,
@@ -184,7 +211,7 @@ export const run = Effect.fnUntraced(function*(
         ...(steering === undefined ? {} : { steering }),
         ...(followUp === undefined ? {} : { followUp })
       },
-      ...(invocation.tools === undefined ? {} : { only: invocation.tools })
+      ...(invocation.tools === undefined ? {} : { only: invocation.tools.map(ownName) })
     }, Effect.map(told, toModel)).pipe(Layer.provide(Layer.succeedContext(sessions)))
     yield* Effect.gen(function*() {
       const unknown = yield* unknownTools(invocation)
@@ -202,6 +229,7 @@ export const run = Effect.fnUntraced(function*(
   }).pipe(Effect.provide(Layer.mergeAll(
     Layer.provideMerge(Hooks.layer, Extensions.layer),
     layerLocal({ workspace }),
+    askerOf(mode),
     Layer.succeed(EventSink, mode.sink),
     Layer.succeed(Frontend, mode.frontend),
     Layer.succeed(Diagnostics, ({ extension, level, message }) =>

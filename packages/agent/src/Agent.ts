@@ -2,7 +2,7 @@
  * The agent: it takes what the user says, in words or as a slash command, and runs it in the session it has open. It knows
  * no terminal: events go to `EventSink`, questions to `Frontend`, and the model is whatever `LanguageModel` is provided.
  */
-import { Context, Deferred, Effect, Layer, Scope, Semaphore, type Stream } from "effect"
+import { Context, Deferred, Effect, Layer, Option, Scope, Semaphore, type Stream } from "effect"
 import * as LanguageModel from "effect/ai/LanguageModel"
 import { Extensions, Hooks } from "@nimlet/extension"
 import type { ContentPart, RunPlace } from "@nimlet/protocol"
@@ -10,7 +10,6 @@ import type { Session, Sessions, SessionUnwritable } from "@nimlet/session"
 import type { Tool } from "@nimlet/tools"
 import type { RequiredExtensionMissing, SwitchRefused } from "./AgentError.ts"
 import { makeCommandRunner } from "./CommandRunner.ts"
-import { commandIn } from "./Commands.ts"
 import type { Compacted, CompactionOptions } from "./Compaction.ts"
 import { EventSink } from "./EventSink.ts"
 import type { RunResult } from "./Loop.ts"
@@ -19,22 +18,15 @@ import type { Mode, ModeUnknown } from "./Modes.ts"
 import { makeOffering } from "./Offering.ts"
 import type { Offer, QueueChange, Queued, QueueModes } from "./Queues.ts"
 import type { PermissionOptions } from "./Permissions.ts"
-import { promptOf, untypedText } from "./RunEvents.ts"
+import { noResources, type Resources } from "./Resources.ts"
+import { promptOf } from "./RunEvents.ts"
+import { withScopedContext } from "./ScopedRead.ts"
 import { aboutSelection, type ChosenModel, type Selection } from "./Selection.ts"
 import { type Destination, makeSwitching, type SwitchingOptions } from "./Switching.ts"
 import type { Trust } from "./Trust.ts"
 import { type PromptTool, type SystemPrompt, type SystemText } from "./SystemPrompt.ts"
 import type { OfferedTool } from "./ToolSet.ts"
-
-/**
- * What the user said: `typed` by hand, `piped` from another program or a file. Only typed words can be a command, and
- * those of an extension, which are `literal`, cannot.
- */
-export interface UserInput {
-  readonly typed: string
-  readonly piped?: string
-  readonly literal?: boolean
-}
+import { makeWording, type UserInput } from "./Wording.ts"
 
 /** A model to change to. */
 export interface ModelChoice extends Selection {
@@ -51,6 +43,12 @@ export interface AgentOptions extends Selection, Pick<CompactionOptions, "compac
   readonly appended?: ReadonlyArray<string>
   /** The built-in tools, in the order the model sees them. */
   readonly tools: ReadonlyArray<Tool>
+  /** Nobody can be asked: `ask_user` is not offered then. */
+  readonly questions?: boolean
+  /** Instructions, skills, templates and tools that are looked for when a session is entered and on `reload`. */
+  readonly resources?: Effect.Effect<Resources>
+  /** Finds the files that typed words mention. */
+  readonly mentions?: (text: string) => Effect.Effect<ReadonlyArray<ContentPart>>
   /** The only tools to offer, by name in any case; absent for all. */
   readonly only?: ReadonlyArray<string>
   /** How we run, for commands of extensions: `tui`, `text`, `print`, `json` or `rpc`; default `text`. */
@@ -78,9 +76,11 @@ const selectionOf = ({ contextWindow, model, provider, thinking }: Selection): S
   ...(contextWindow === undefined ? {} : { contextWindow })
 })
 
-const promptTool = ({ extension, guidelines, snippet, tool }: OfferedTool): PromptTool => ({
+const noQuestions = "User questions are unavailable in this interface."
+
+const promptTool = ({ extension, guidelines, snippet, tool, unasked }: OfferedTool): PromptTool => ({
   name: tool.name,
-  custom: extension !== undefined,
+  custom: extension !== undefined || unasked !== undefined,
   ...(snippet === undefined ? {} : { snippet }),
   ...(guidelines === undefined ? {} : { guidelines })
 })
@@ -156,7 +156,6 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
   const modes = makeModeChoice(extensions)
   const hooks = planningHooks(yield* Hooks, () => modes.active().planning === true)
   const turn = yield* Semaphore.make(1)
-  const builtins = options.tools.map((tool): OfferedTool => ({ tool }))
   const settled = yield* Deferred.make<void>()
   let chosen: ChosenModel | undefined
   let yolo = options.yolo ?? false
@@ -168,10 +167,20 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     return Deferred.succeed(settled, undefined)
   })
 
-  const tools = makeOffering({ extensions, own: () => builtins, mode: modes.active, ...(options.only === undefined ? {} : { only: options.only }) })
+  const builtins = options.tools.map((tool): OfferedTool => tool.name === "ask_user" && options.questions === false ? { tool, unavailable: noQuestions } : { tool })
+  let resources = noResources
+  let own: ReadonlyArray<OfferedTool> = builtins
+  const load = Effect.map(options.resources ?? Effect.succeed(noResources), (found) => {
+    resources = found
+    const scoped = builtins.map((offered) => ({ ...offered, tool: withScopedContext(offered.tool, found.scoped) }))
+    own = [...scoped, ...found.builtins.map((tool) => ({ tool })), ...found.tools.map((tool) => ({ tool, unasked: false }))]
+    return found.warnings
+  })
+  const wording = makeWording({ extensions, resources: () => resources, mentions: options.mentions ?? (() => Effect.succeed([])) })
+  const tools = makeOffering({ extensions, own: () => own, mode: modes.active, ...(options.only === undefined ? {} : { only: options.only }) })
   const system = Effect.map(tools, (set): SystemText => ({
-    base: typeof options.system === "string" ? options.system : options.system(set.tools.map(promptTool)),
-    appended: [...options.appended ?? [], modes.active().prompt]
+    base: Option.getOrElse(resources.system, () => typeof options.system === "string" ? options.system : options.system(set.tools.map(promptTool))),
+    appended: [...resources.appended, ...options.appended ?? [], modes.active().prompt]
   }))
 
   const { compaction, extensions: start, modelOf, onIdleInput, onSwitch } = options
@@ -189,6 +198,7 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     permissions: { ...options.permissions, unasked: () => yolo || modes.active().permissions !== "ask" },
     ...(compaction === undefined ? {} : { compaction }),
     ...(start === undefined ? {} : { extensions: start }),
+    prepare: load,
     ...(onSwitch === undefined ? {} : { onSwitch }),
     onResumed,
     ...(onIdleInput === undefined ? {} : { onIdleText: (text, extension) => onIdleInput({ typed: text, literal: true }, extension) })
@@ -224,23 +234,19 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
       const running = modes.during(switching.current().run(content))
       return onIdleInput === undefined ? Effect.ensuring(running, dropLeft) : running
     })
-  const words = (text: string): ReadonlyArray<ContentPart> => [{ type: "text", text }]
   const runCommand = yield* makeCommandRunner({
     switching,
     selection,
     mode: options.mode ?? "text",
-    say: (text) => say(words(text)),
+    say: (text) => Effect.flatMap(wording.words(text), say),
+    resources: () => resources,
     modes,
     yolo: (on) => yolo = on ?? yolo,
     ...(options.trust === undefined ? {} : { trust: options.trust })
   })
 
-  const prompt = ({ literal = false, piped = "", typed }: UserInput): Effect.Effect<RunResult> => {
-    const command = piped === "" && !literal ? commandIn(typed) : undefined
-    if (command !== undefined) return runCommand(typed, command)
-    if (literal) return say([untypedText(typed)])
-    return say([...(piped === "" ? [] : [untypedText(piped)]), ...(typed === "" ? [] : words(typed))])
-  }
+  const prompt = (input: UserInput): Effect.Effect<RunResult> =>
+    Effect.flatMap(wording.meaning(input), (meaning) => meaning._tag === "Command" ? runCommand(input.typed, meaning.command) : say(meaning.content))
 
   /** One after another, and not before the extensions of the session have started. */
   const inTurn = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> => turn.withPermits(1)(Effect.andThen(switching.ready, effect))

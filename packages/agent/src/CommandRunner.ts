@@ -14,6 +14,7 @@ import { EventSink } from "./EventSink.ts"
 import { extensionList } from "./ExtensionList.ts"
 import type { RunResult } from "./Loop.ts"
 import type { ModeChoice } from "./ModeChoice.ts"
+import type { Resources } from "./Resources.ts"
 import type { Selection } from "./Selection.ts"
 import type { Destination, Switching, Target } from "./Switching.ts"
 import type { Trust, TrustState } from "./Trust.ts"
@@ -24,6 +25,7 @@ export interface CommandRunnerOptions {
   readonly selection: () => Selection
   /** How we run, for a command's `context`. */
   readonly mode: string
+  readonly resources: () => Resources
   readonly modes: ModeChoice
   /** Whether calls run without a question; with an argument, changes it. */
   readonly yolo: (on?: boolean) => boolean
@@ -171,7 +173,11 @@ export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<
         const on = options.yolo(wish === "" ? undefined : wish === "on")
         return voice.tell(on ? "Calls run without a question." : "Calls are asked about.")
       },
-      help: (_, voice) => Effect.flatMap(extensions.commands, (others) => voice.tell(helpText(others)))
+      help: (_, voice) =>
+        Effect.flatMap(extensions.commands, (others) => {
+          const { skills, templates } = options.resources()
+          return voice.tell(helpText(others, [...templates, ...skills.map(({ description, name }) => ({ name: `skill:${name}`, description }))]))
+        })
     }
 
     const context = Effect.gen(function*() {

@@ -49,10 +49,11 @@ export const builtinNamed = (name: string): BuiltinCommand | undefined =>
 /** How a built-in command is written. */
 export const usageOf = ({ name, usage }: BuiltinCommand): string => `/${name}${usage === "" ? "" : ` ${usage}`}`
 
-/** All commands, one a line. */
-export const helpText = (others: ReadonlyArray<{ readonly name: string; readonly description: string; readonly extension: string }>): string =>
+/** All commands, one a line; `templates` are those that are files. */
+export const helpText = (others: ReadonlyArray<{ readonly name: string; readonly description: string; readonly extension: string }>, templates: ReadonlyArray<{ readonly name: string; readonly description: string }> = []): string =>
   [
     ...builtinCommands.map((command) => `${usageOf(command)}: ${command.description}`),
     ...others.filter(({ name }) => builtinNamed(name) === undefined).map(({ description, extension, name }) =>
-      `/${name}: ${description === "" ? "" : `${description} `}(${extension})`)
+      `/${name}: ${description === "" ? "" : `${description} `}(${extension})`),
+    ...templates.filter(({ name }) => builtinNamed(name) === undefined).map(({ description, name }) => `/${name}${description === "" ? "" : `: ${description}`}`)
   ].join("\n")

@@ -112,4 +112,4 @@ export const makePermissions = Effect.fnUntraced(function*(options: PermissionOp
 
 /** Never asked about, whatever its arguments are. */
 const isFree = ({ extension, tool, unasked }: OfferedTool): boolean =>
-  extension === undefined ? isReadOnly(tool) : unasked === true
+  unasked ?? (extension === undefined && isReadOnly(tool))

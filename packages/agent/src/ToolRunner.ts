@@ -78,6 +78,9 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
       return { ...result, content, isError: payload.is_error }
     })
 
+    /** A question to the user is no call that extensions have a say in. */
+    const isQuestion = ({ extension, tool }: OfferedTool): boolean => extension === undefined && tool.name === "ask_user"
+
     const settle = Effect.fnUntraced(function*(call: ToolCall, tools: ToolSet, begun: Effect.Effect<void>, note: (changedBy: ReadonlyArray<string>) => void, options?: HookOptions) {
       const found = tools.find(call.name)
       if (Option.isNone(found)) return errorResult(tools.whyNot(call.name))
@@ -88,6 +91,7 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
       const faults = yield* faultsOf(offered, sent)
       if (faults.length > 0) return refuse(call.name, faults)
 
+      if (isQuestion(offered)) return yield* Effect.andThen(begun, execute(call, offered, sent))
       const gate = yield* hooks.run("tool_call", { tool: call.name, arguments: sent }, options)
       if (gate._tag === "Blocked") return denied(gate.reason)
       const changed = gate.changedBy.length > 0

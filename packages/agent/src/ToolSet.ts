@@ -12,8 +12,10 @@ import type { Tool } from "@nimlet/tools"
 export interface OfferedTool {
   readonly tool: Tool
   readonly extension?: string
-  /** Its family lets it run without the question that comes with a tool's first call. */
+  /** Whether it runs without the question that comes with a tool's first call; absent for a built-in, which has its own rule. */
   readonly unasked?: boolean
+  /** Why it is not offered here, for a model that calls it all the same. */
+  readonly unavailable?: string
   /** One line about it for the system prompt, and what the model should heed while it is offered. */
   readonly snippet?: string
   readonly guidelines?: ReadonlyArray<string>
@@ -56,12 +58,15 @@ export const toolSet = (tools: ReadonlyArray<OfferedTool>, { offers = () => true
   for (const offered of tools) {
     if (wanted === undefined || wanted.has(offered.tool.name.toLowerCase())) byName.set(offered.tool.name, offered)
   }
-  const kept = [...byName.values()].filter(offers)
+  const kept = [...byName.values()].filter((offered) => offered.unavailable === undefined && offers(offered))
   const found = new Map(kept.map((offered) => [offered.tool.name, offered]))
   return {
     tools: kept,
     find: (name) => Option.fromNullishOr(found.get(name)),
-    whyNot: (name) => byName.has(name) ? withheld : `Unknown tool: ${name}`,
+    whyNot: (name) => {
+      const known = byName.get(name)
+      return known === undefined ? `Unknown tool: ${name}` : known.unavailable ?? withheld
+    },
     toolkit: Toolkit.make(...kept.map(({ tool }) => modelTool(tool.name, tool.description, tool.inputSchema)))
   }
 }
