@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 import { pathToFileURL } from "node:url"
 
 const root = resolve(import.meta.dirname, "../..")
@@ -54,7 +55,7 @@ export const withHost = (programs, use, frontend = headless) => {
     .finally(() => rmSync(folder, { recursive: true, force: true }))
 }
 
-/** The same program on a bare pipe: `ask(event, payload)` resolves to its reply, `end()` lets it go. Resolves once it has registered. */
+/** The same program on a bare pipe: `ask(event, payload)` resolves to its reply, `end()` once it is gone. Resolves when it has registered. */
 export const barePipe = async (args) => {
   const child = spawn(process.execPath, [program, ...args], { stdio: ["pipe", "pipe", "inherit"], env: { PATH: process.env.PATH } })
   const open = new Map()
@@ -80,6 +81,15 @@ export const barePipe = async (args) => {
         open.set(String(++id), settle)
         child.stdin.write(`${JSON.stringify({ type: "event", id: String(id), event, payload })}\n`)
       }),
-    end: () => child.stdin.end()
+    end: () => new Promise((gone) => child.once("exit", gone).stdin.end())
   }
+}
+
+/** Lets the program write for two seconds what `pour` asks for, where nobody reads it. */
+export const pourIntoVoid = async (args) => {
+  const child = spawn(process.execPath, [program, "--tool", "pour"], { stdio: ["pipe", "ignore", "inherit"], env: { PATH: process.env.PATH } })
+  const pour = setInterval(() => child.stdin.write(`${JSON.stringify({ type: "tool", id: "1", name: "pour", arguments: args })}\n`), 200)
+  await sleep(2_000)
+  clearInterval(pour)
+  child.kill("SIGKILL")
 }

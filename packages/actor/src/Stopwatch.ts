@@ -53,7 +53,7 @@ export class Countdown {
 
   /** `budget` of running time on `stopwatch`; by itself, on a stopwatch nobody holds. */
   constructor(budget: Duration.Input, stopwatch: Stopwatch = new Stopwatch()) {
-    this.millis = Duration.toMillis(budget)
+    this.millis = typeof budget === "number" ? budget : Duration.toMillis(budget)
     this.stopwatch = stopwatch
   }
 

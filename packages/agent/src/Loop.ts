@@ -9,7 +9,7 @@ import { Hooks } from "@nimlet/extension"
 import { type AssistantEntry, type ContentPart, type RunPlace, textOf, type ToolUsePart } from "@nimlet/protocol"
 import { accountOf, isContextOverflow, retryDelay } from "@nimlet/provider"
 import { callsOf, isAssistant, makeTranscript, type Session, type SessionUnwritable, unanswered } from "@nimlet/session"
-import { errorResult } from "@nimlet/tools"
+import { errorResult, type ToolResult } from "@nimlet/tools"
 import { loadValidation } from "./Arguments.ts"
 import { groupCalls, uniqueIds } from "./CallOrder.ts"
 import type { Compaction } from "./Compaction.ts"
@@ -57,8 +57,13 @@ const interrupted = {
   lost: "Interrupted before a result was saved. The outcome is unknown: look at the current state before trying again."
 }
 
-/** The calls of a step that were announced, and whether their tool has begun to run. */
-type OpenCalls = ReadonlyMap<string, { readonly call: ToolCall; readonly running: boolean }>
+/** A call that was announced: whether its tool has begun to run, and what it has to show already. */
+interface OpenCall {
+  readonly call: ToolCall
+  readonly running: boolean
+  readonly shown?: ToolResult
+}
+type OpenCalls = ReadonlyMap<string, OpenCall>
 
 /** Runs `content` as the user's next words. Interrupting it is the user's interrupt. */
 export type Loop = (
@@ -111,9 +116,9 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
       open: Ref.Ref<OpenCalls>
     ) {
       const { publish } = yield* EventSink
-      const note = (call: ToolCall, running: boolean) => Ref.update(open, (known) => new Map(known).set(call.id, { call, running }))
+      const note = (state: OpenCall) => Ref.update(open, (known) => new Map(known).set(state.call.id, state))
       const announce = (call: ToolCall) =>
-        note(call, false).pipe(
+        note({ call, running: false }).pipe(
           Effect.andThen(publish({ type: "tool_call", ...place, step, tool_id: call.id, tool_name: call.name, input: call.input })),
           Effect.uninterruptible
         )
@@ -122,9 +127,13 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
         yield* Effect.forEach(batch, announce, { discard: true })
         const changes = group.length === 1 && !Option.exists(tools.find(batch[0]?.name ?? ""), ({ tool }) => isReadOnly(tool))
         if (changes) yield* session.sync
-        const settled = yield* Effect.forEach(batch, (call) => runner.run(call, tools, note(call, true)), {
-          concurrency: group.length === 1 ? 1 : parallelCalls
-        })
+        const run = (call: ToolCall) => {
+          const show = (shown: ToolResult) => note({ call, running: true, shown })
+          const settled = runner.run(call, tools, { begun: note({ call, running: true }), left: show })
+          // Results are told in the order of the calls: one that is there early must outlast an interrupt of its neighbours.
+          return group.length === 1 ? settled : Effect.tap(settled, ({ result }) => show(result))
+        }
+        const settled = yield* Effect.forEach(batch, run, { concurrency: group.length === 1 ? 1 : parallelCalls })
         yield* Effect.uninterruptible(Effect.forEach(settled, settleCall, { discard: true }))
       }
     })
@@ -133,8 +142,8 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
     const abandon = Effect.fnUntraced(function*(open: Ref.Ref<OpenCalls>) {
       const known = yield* Ref.get(open)
       for (const part of unanswered(yield* session.entries)) {
-        const { call, running } = known.get(part.id) ?? {}
-        const result = errorResult(running === true ? interrupted.running : interrupted.waiting)
+        const { call, running, shown } = known.get(part.id) ?? {}
+        const result = shown ?? errorResult(running === true ? interrupted.running : interrupted.waiting)
         if (call === undefined) yield* session.append({ type: "tool_result", id: part.id, output: textOf(result.content), is_error: true, tool: part.name })
         else yield* settleCall({ call, result, duration_ms: 0 })
       }

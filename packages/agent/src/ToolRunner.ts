@@ -29,12 +29,15 @@ export interface SettledCall {
   readonly changedBy?: ReadonlyArray<string>
 }
 
-/**
- * Runs calls. It never fails: what goes wrong is a result that the model reads. `begun` is run right before the tool
- * itself; `options` are those of the call's hooks.
- */
+/** Told of a call under way: `begun` right before the tool itself runs, `left` what an interrupted one had to show. */
+export interface CallWatch {
+  readonly begun: Effect.Effect<void>
+  readonly left: (result: ToolResult) => Effect.Effect<void>
+}
+
+/** Runs calls. It never fails: what goes wrong is a result that the model reads. `options` are those of the call's hooks. */
 export interface ToolRunner {
-  readonly run: (call: ToolCall, tools: ToolSet, begun: Effect.Effect<void>, options?: HookOptions) => Effect.Effect<SettledCall>
+  readonly run: (call: ToolCall, tools: ToolSet, watch?: CallWatch, options?: HookOptions) => Effect.Effect<SettledCall>
 }
 
 const denied = (reason: string): ToolResult => errorResult(`approval_denied: ${reason}`)
@@ -55,9 +58,10 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
     const refuse = (name: string, faults: ReadonlyArray<string>): ToolResult =>
       errorResult(`Invalid arguments for ${name}:\n${faults.join("\n")}`)
 
-    const execute = (call: ToolCall, offered: OfferedTool, args: JsonObject) =>
+    const execute = (call: ToolCall, offered: OfferedTool, args: JsonObject, watch: CallWatch | undefined) =>
       Effect.flatMap(EventSink, ({ publish }) =>
         offered.tool.run(args, {
+          ...(watch === undefined ? {} : { interrupted: watch.left }),
           output: (delta) =>
             publish({ type: "tool_output_delta", ...call.place, step: call.step, tool_id: call.id, tool_name: call.name, delta })
         })).pipe(Effect.catchDefect((defect) => Effect.succeed(errorResult(Cause.pretty(Cause.die(defect))))))
@@ -81,7 +85,7 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
     /** A question to the user is no call that extensions have a say in. */
     const isQuestion = ({ extension, tool }: OfferedTool): boolean => extension === undefined && tool.name === "ask_user"
 
-    const settle = Effect.fnUntraced(function*(call: ToolCall, tools: ToolSet, begun: Effect.Effect<void>, note: (changedBy: ReadonlyArray<string>) => void, options?: HookOptions) {
+    const settle = Effect.fnUntraced(function*(call: ToolCall, tools: ToolSet, watch: CallWatch | undefined, note: (changedBy: ReadonlyArray<string>) => void, options?: HookOptions) {
       const found = tools.find(call.name)
       if (Option.isNone(found)) return errorResult(tools.whyNot(call.name))
       const offered = found.value
@@ -91,7 +95,7 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
       const faults = yield* faultsOf(offered, sent)
       if (faults.length > 0) return refuse(call.name, faults)
 
-      if (isQuestion(offered)) return yield* Effect.andThen(begun, execute(call, offered, sent))
+      if (isQuestion(offered)) return yield* Effect.andThen(watch?.begun ?? Effect.void, execute(call, offered, sent, watch))
       const gate = yield* hooks.run("tool_call", { tool: call.name, arguments: sent }, options)
       if (gate._tag === "Blocked") return denied(gate.reason)
       const changed = gate.changedBy.length > 0
@@ -105,16 +109,16 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
       if (Option.isSome(denial)) return denied(denial.value)
 
       if (changed) note(gate.changedBy)
-      yield* begun
-      const result = yield* execute(call, offered, args)
+      if (watch !== undefined) yield* watch.begun
+      const result = yield* execute(call, offered, args, watch)
       return yield* afterwards(call.name, sent, args, result, options)
     })
 
     return {
-      run: Effect.fnUntraced(function*(call, tools, begun, options) {
+      run: Effect.fnUntraced(function*(call, tools, watch, options) {
         const started = yield* Clock.currentTimeMillis
         let changedBy: ReadonlyArray<string> | undefined
-        const result = yield* settle(call, tools, begun, (extensions) => void (changedBy = extensions), options)
+        const result = yield* settle(call, tools, watch, (extensions) => void (changedBy = extensions), options)
         return { call, result, duration_ms: (yield* Clock.currentTimeMillis) - started, ...(changedBy === undefined ? {} : { changedBy }) }
       })
     }

@@ -60,6 +60,8 @@ export interface MemberOptions {
   readonly changed: () => void
 }
 
+/** What an ask that came to nothing means for a call. */
+const reasons = { AskTimeout: "timeout", ActorStopped: "crashed", MailboxFull: "busy" } as const
 /** How long a request waits for an extension that is starting or restarting. */
 const waitForReadyMillis = 2_000
 /** How long an event is waited for, where there is no limit, that comes of the asked one's own open request. */
@@ -152,11 +154,7 @@ export const startMember = Effect.fnUntraced(function*(options: MemberOptions) {
           cancel: (reply): ExtensionMail => ({ _tag: "Cancel", reply })
         }
       )
-    }).pipe(Effect.catchTags({
-      AskTimeout: () => failed("timeout"),
-      ActorStopped: () => failed("crashed"),
-      MailboxFull: () => failed("busy")
-    }))
+    }).pipe(Effect.mapError((error) => error instanceof CallFailed ? error : new CallFailed({ extension: key, reason: reasons[error._tag] })))
 
   const request: Member["request"] = (unsent, options = {}) => Effect.andThen(awaitReady, ask(unsent, options))
 

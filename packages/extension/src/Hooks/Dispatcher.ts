@@ -41,10 +41,10 @@ export const makeDispatcher = (subscribersOf: (event: HookName) => ReadonlyArray
 
   /** Says what went wrong, unless the supervisor has said it (a crash) or it is known (still away). */
   const report = ({ key }: Subscriber, error: CallFailed) => {
-    if (error.reason === "crashed") return Effect.void
-    if (error.reason === "unavailable") {
-      if (missing.has(key)) return Effect.void
+    if (error.reason === "crashed" || error.reason === "unavailable") {
+      const told = error.reason === "crashed" || missing.has(key)
       missing.add(key)
+      if (told) return Effect.void
     }
     return warn(key, toldOf(error))
   }
