@@ -56,6 +56,7 @@ describe("a machine mode", () => {
 describe("a person at a terminal", () => {
   it("can allow a command for the project; the next run asks about anything else", async () => {
     await using space = await makeWorkspace()
+    await space.nimlet(["--provider", "offline", "/trust on"])
     await script(space, bash("echo one"))
     await answering(space, ["p\n"])
     expect(JSON.parse(readFileSync(join(space.work, ".nimlet/permissions.json"), "utf8"))).toEqual({ allow: ["bash:echo one"] })
@@ -81,6 +82,7 @@ for await (const line of createInterface({ input: process.stdin })) {
     for (const name of ["nimlet", "niminal"]) {
       await space.extension(name, { manifest: { name, command: ["./x.mjs"] }, root: `~/.${name}/extensions`, files: { "x.mjs": program(name) } })
     }
+    await space.nimlet(["--provider", "offline", "/trust on"])
     const names = ["nimlet_any", "nimlet_read", "niminal_any", "niminal_read"]
     await script(space, ...[...names, ...names].map((tool) => ({ tool, args: {} })))
     const run = await answering(space, ["p\n", "s\n", "s\n"])

@@ -36,7 +36,14 @@ interface Run {
   readonly broken: "no" | "untold" | "told"
 }
 
+/** What is known of the stream beside the records. */
+export interface Circumstances {
+  /** An extension may have changed finished answers (`message_end`): their text need not be what was streamed. */
+  readonly rewritten?: boolean
+}
+
 interface State {
+  readonly circumstances: Circumstances
   readonly index: number
   readonly session: unknown
   readonly ended: boolean
@@ -49,7 +56,7 @@ interface State {
   readonly violations: ReadonlyArray<Violation>
 }
 
-const start: State = { index: 0, session: undefined, ended: false, asked: false, run: undefined, failed: false, faulted: false, ids: new Set(), violations: [] }
+const start: Omit<State, "circumstances"> = { index: 0, session: undefined, ended: false, asked: false, run: undefined, failed: false, faulted: false, ids: new Set(), violations: [] }
 
 const inStep = new Set(["message_delta", "thinking_delta", "tool_call", "tool_output_delta", "tool_result", "step_end"])
 const inRun = new Set([...inStep, "step_start", "run_end", "error"])
@@ -58,7 +65,7 @@ const known = new Set([...inRun, "session_start", "session_end", "run_start", "m
 const text = (value: unknown): string => typeof value === "string" ? value : ""
 
 /** A record inside a run: the run after it, and what was wrong. */
-const stepRun = (run: Run, record: StreamRecord, ids: ReadonlySet<string>, say: (problem: string) => void): Run | undefined => {
+const stepRun = (run: Run, record: StreamRecord, { circumstances, ids }: State, say: (problem: string) => void): Run | undefined => {
   const { step } = run
   const type = record["type"]
   for (const key of ["turn_id", "run_id"]) {
@@ -109,12 +116,12 @@ const stepRun = (run: Run, record: StreamRecord, ids: ReadonlySet<string>, say: 
       if (step?.said === true) say("a second assistant message in a step")
       if (run.final) say("an assistant message after the final one")
       if ((step?.calls ?? 0) > 0) say("an assistant message after the tool calls of its step")
-      if (step !== undefined && step.deltas !== record["content"]) say("the message is not the text that was streamed")
+      if (step !== undefined && circumstances.rewritten !== true && step.deltas !== record["content"]) say("the message is not the text that was streamed")
       return { ...run, final: run.final || final === true, ...(step === undefined ? {} : { step: { ...step, said: true } }) }
     }
     case "step_end": {
       for (const { id } of run.open) say(`step_end before the result of ${id}`)
-      if (step !== undefined && step.deltas !== "" && !step.said && step.calls > 0) say("step_end before the message of the streamed text")
+      if (step !== undefined && step.deltas !== "" && !step.said && step.calls > 0 && circumstances.rewritten !== true) say("step_end before the message of the streamed text")
       const whole = run.final || step === undefined || step.calls > 0
       return { ...run, step: undefined, open: [], broken: whole ? "no" : "untold" }
     }
@@ -163,11 +170,12 @@ const stepRecord = (state: State, record: StreamRecord): State => {
     else if (!record["success"] && !state.faulted) say("session_end tells failure, and nothing tells why")
   }
   const run = state.run !== undefined
-    ? stepRun(state.run, record, state.ids, say)
+    ? stepRun(state.run, record, state, say)
     : type === "run_start"
     ? { ids: record, step: undefined, steps: 0, open: [], final: false, failed: false, broken: "no" as const }
     : undefined
   return {
+    circumstances: state.circumstances,
     index: state.index + 1,
     session,
     ended: state.ended || type === "session_end",
@@ -181,7 +189,7 @@ const stepRecord = (state: State, record: StreamRecord): State => {
 }
 
 /** Every broken rule of a whole stream, in order; empty when it is right. */
-export const checkRecords = (stream: ReadonlyArray<StreamRecord>): ReadonlyArray<Violation> => {
-  const { ended, index, violations } = stream.reduce(stepRecord, start)
+export const checkRecords = (stream: ReadonlyArray<StreamRecord>, circumstances: Circumstances = {}): ReadonlyArray<Violation> => {
+  const { ended, index, violations } = stream.reduce(stepRecord, { ...start, circumstances })
   return ended ? violations : [...violations, { index, problem: "the stream ends without session_end" }]
 }

@@ -4,13 +4,13 @@
  */
 import { Effect, FileSystem, Layer, Option, Path, Ref } from "effect"
 import {
-  Agent, EventSink, loadProjectSettings, loadSettings, isProtected, loadResources, makeMentions, makeProjectGrants, type RequiredExtensionMissing, reservedToolNames, type RunResult, type Selection, type Settings, type SettingsInvalid,
+  Agent, EventSink, layerAsker, loadProjectSettings, loadSettings, isProtected, loadResources, makeMentions, makeProjectGrants, type RequiredExtensionMissing, reservedToolNames, type RunResult, type Selection, type Settings, type SettingsInvalid,
   systemPrompt, type Trust
 } from "@nimlet/agent"
 import { Diagnostics, discover, Extensions, families, Frontend, Hooks, type StartOptions } from "@nimlet/extension"
 import type { ModelError } from "@nimlet/provider"
 import { type Session, type SessionLocked, type SessionNotFound, Sessions, type SessionUnreadable } from "@nimlet/session"
-import { Asker, askUserTool, builtins, type FileFailed, layerLocal, localTools, Operations, type UserAnswer } from "@nimlet/tools"
+import { type Asker, askUserTool, builtins, type FileFailed, layerLocal, localTools, Operations } from "@nimlet/tools"
 import { UsageError } from "./Argv.ts"
 import type { Invocation } from "./Flags.ts"
 import { chooseExtensions } from "./ExtensionChoice.ts"
@@ -48,7 +48,7 @@ export const sessionFolder = (settings: Settings, host: Host, path: Path.Path): 
 /** What commands of tools run with: everything but providers' keys. */
 const toolEnvironment = (host: Host, settings: Settings) => without(host.environment, keyVariables(settings))
 
-/** The built-in tools over this machine. */
+/** The built-in tools over this machine and whoever sits before it. */
 const builtinTools = (host: Host, settings: Settings) => {
   const limit = settings.tools?.bash?.max_output_bytes
   const shell = host.environment["NIMLET_SHELL"] ?? host.environment["SHELL"]
@@ -61,16 +61,6 @@ const builtinTools = (host: Host, settings: Settings) => {
     askUserTool
   ])
 }
-
-/** Puts the questions of `ask_user` to whoever sits in front. */
-const askerOf = ({ frontend }: Mode) =>
-  Layer.succeed(Asker, {
-    ask: ({ options, prompt }) =>
-      frontend.interactive
-        ? Effect.map(frontend.question({ asker: "ask_user", prompt, options }), (given): UserAnswer =>
-          given.cancelled ? { outcome: "dismissed" } : { outcome: "answered", answer: given.answer })
-        : Effect.succeed({ outcome: "unavailable" })
-  })
 
 /** Settings in force: the person's, and those of a project that is trusted over them. */
 const settingsOf = Effect.fnUntraced(function*(home: string, workspace: string, trust: Trust, mode: Mode) {
@@ -229,7 +219,7 @@ export const run = Effect.fnUntraced(function*(
   }).pipe(Effect.provide(Layer.mergeAll(
     Layer.provideMerge(Hooks.layer, Extensions.layer),
     layerLocal({ workspace }),
-    askerOf(mode),
+    layerAsker,
     Layer.succeed(EventSink, mode.sink),
     Layer.succeed(Frontend, mode.frontend),
     Layer.succeed(Diagnostics, ({ extension, level, message }) =>

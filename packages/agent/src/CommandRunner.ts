@@ -80,7 +80,7 @@ const entered = (kind: Target["kind"], { session, title }: Destination): string 
 }
 
 const standing = ({ files, trusted }: TrustState): string => {
-  if (files.length === 0) return "This project has no files of its own that act."
+  if (files.length === 0) return `${trusted ? "Trusted" : "Not trusted"}: this project has no files of its own that act.`
   const which = `${files.length} ${files.length === 1 ? "file" : "files"} of this project`
   return `${trusted ? `Loaded: ${which}` : `Left out: ${which}`}\n${files.map(({ path }) => `  ${path}`).join("\n")}`
 }
@@ -129,7 +129,7 @@ export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<
         )
         return named === undefined ? { success: false, text: "" } : yield* voice.tell(`The session is now called: ${named}`)
       }),
-      compact: (instruction, voice) => Effect.flatMap(switching.current().compact(instruction), ({ message }) => voice.tell(message)),
+      compact: (instruction, voice) => Effect.flatMap(switching.current().compact(instruction), ({ failed, message }) => failed ? voice.fail(message) : voice.tell(message)),
       reload: (_, voice) =>
         Effect.flatMap(reload, (missing) =>
           missing === undefined
@@ -198,7 +198,8 @@ export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<
       const { action, editor_text = "" } = session
       if (action === undefined) return { switched: false, editorText: editor_text }
       if (action === "compact") {
-        const { message } = yield* switching.current().compact(session.instruction ?? "")
+        const { failed, message } = yield* switching.current().compact(session.instruction ?? "")
+        if (failed) return yield* Effect.as(voice.fail(message), undefined)
         yield* voice.note(message)
         return { switched: false, editorText: editor_text }
       }

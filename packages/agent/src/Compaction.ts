@@ -31,6 +31,8 @@ export interface CompactionOptions {
 /** What came of a compaction, in a sentence for a person. */
 export interface Compacted {
   readonly did_compact: boolean
+  /** Whether it was refused or went wrong. One that found nothing to do is neither done nor failed. */
+  readonly failed: boolean
   readonly message: string
 }
 
@@ -57,7 +59,7 @@ const done: { readonly [C in Cause]: string } = {
 const overflowInstruction = "The conversation no longer fits into the model's context: be brief, and keep above all what the next step needs."
 
 /** How long an interrupt waits for extensions to have seen that nothing came of it. */
-const farewell = "2 seconds"
+const farewell = "500 millis"
 
 /** The compaction of a session. */
 export const makeCompaction = (options: CompactionOptions): Effect.Effect<Compaction, never, Hooks> =>
@@ -117,7 +119,7 @@ export const makeCompaction = (options: CompactionOptions): Effect.Effect<Compac
       const gate = yield* hooks.run("session_before_compact", { ...about, instruction: asked, tokens_before, entries })
       if (gate._tag === "Blocked") {
         attempted = entries.length
-        return { did_compact: false, message: `Compaction refused: ${gate.reason}` }
+        return { did_compact: false, failed: true, message: `Compaction refused: ${gate.reason}` }
       }
       const tell = (message: string, made?: HookCompaction) =>
         hooks.run("session_compact", {
@@ -144,10 +146,10 @@ export const makeCompaction = (options: CompactionOptions): Effect.Effect<Compac
       const { compaction: other } = yield* tell(message, made)
       // A summary in a reply takes the place of the one just made (seed 001): once, so nobody is asked about it.
       const superseding = other === undefined ? undefined : yield* Effect.result(record(other, tokens_before))
-      if (superseding === undefined) return { did_compact: made !== undefined, message }
+      if (superseding === undefined) return { did_compact: made !== undefined, failed: Result.isFailure(outcome), message }
       return Result.isSuccess(superseding)
-        ? { did_compact: true, message: `${made === undefined ? "Compacted context" : message}, superseded by the summary of an extension` }
-        : { did_compact: made !== undefined, message: `${message}; the summary of an extension could not be saved: ${superseding.failure}` }
+        ? { did_compact: true, failed: false, message: `${made === undefined ? "Compacted context" : message}, superseded by the summary of an extension` }
+        : { did_compact: made !== undefined, failed: true, message: `${message}; the summary of an extension could not be saved: ${superseding.failure}` }
     })
 
     /** An attempt and what a person should know of it. */

@@ -8,11 +8,12 @@ import type { Session } from "@nimlet/session"
 import type { Tool } from "@nimlet/tools"
 import { type Compacted, type Compaction, type CompactionOptions, makeCompaction } from "./Compaction.ts"
 import { complete } from "./Completion.ts"
+import { type Farewell, makeFarewell } from "./Farewell.ts"
 import { makeLoop, type RunResult } from "./Loop.ts"
 import { makePermissions, type PermissionOptions, type Permissions } from "./Permissions.ts"
 import { providerEvents } from "./ProviderEvents.ts"
 import { makeQueues, type QueueModes, type Queues } from "./Queues.ts"
-import { aboutSelection, type Selection } from "./Selection.ts"
+import { aboutSelection, aboutSession, type Selection } from "./Selection.ts"
 import { sessionRequests, type SessionRequestsOptions } from "./SessionRequests.ts"
 import { type SystemText, wholeText } from "./SystemPrompt.ts"
 import { makeToolRunner } from "./ToolRunner.ts"
@@ -41,6 +42,7 @@ export interface Conversation {
   /** Runs the user's next words to their end. */
   readonly run: (content: ReadonlyArray<ContentPart>) => Effect.Effect<RunResult>
   readonly compact: (instruction: string) => Effect.Effect<Compacted>
+  readonly farewell: Farewell
   /** What extensions may ask. */
   readonly access: SessionAccessShape
   /** Takes what an extension wants stored. */
@@ -86,7 +88,8 @@ export const makeConversation = Effect.fnUntraced(function*(
     tools,
     ...(options.compaction === undefined ? {} : { compaction: options.compaction })
   }, () => selection().contextWindow)
-  const loop = yield* makeLoop({ session, selection, system, queues, runner, compaction, tools })
+  const farewell = makeFarewell(hooks, aboutSession(session))
+  const loop = yield* makeLoop({ session, selection, system, queues, runner, compaction, farewell, tools })
 
   const events = providerEvents(hooks, () => aboutSelection(session, selection()))
   const withModel = <A, E>(effect: Effect.Effect<A, E, LanguageModel.LanguageModel>): Effect.Effect<A, E> =>
@@ -110,6 +113,7 @@ export const makeConversation = Effect.fnUntraced(function*(
     session,
     queues,
     permissions,
+    farewell,
     run: (content) => withModel(loop(content)),
     compact: (instruction) => withModel(compaction.onRequest(instruction)),
     access: sessionRequests({

@@ -14,6 +14,7 @@ import { loadValidation } from "./Arguments.ts"
 import { groupCalls, uniqueIds } from "./CallOrder.ts"
 import type { Compaction } from "./Compaction.ts"
 import { EventSink } from "./EventSink.ts"
+import type { Farewell } from "./Farewell.ts"
 import type { Queues, QueuedText } from "./Queues.ts"
 import { type Additions, admit, beforeStart, contextAdditions, finishedContent, promptOf, untypedText } from "./RunEvents.ts"
 import { aboutSession, type Selection } from "./Selection.ts"
@@ -40,15 +41,13 @@ export interface LoopOptions {
   readonly queues: Queues
   readonly runner: ToolRunner
   readonly compaction: Compaction
+  readonly farewell: Farewell
   /** The tools of the next step. */
   readonly tools: Effect.Effect<ToolSet>
 }
 
 /** How many neighbouring read-only calls run at once. */
 const parallelCalls = 8
-
-/** How long the run waits for extensions to have seen its end. */
-const farewell = "10 seconds"
 
 /** What the model reads of calls that an interrupt caught: running, not yet begun, or cut off with an earlier process. */
 const interrupted = {
@@ -73,7 +72,7 @@ export type Loop = (
 /** The loop of a session. */
 export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks> =>
   Effect.gen(function*() {
-    const { compaction, queues, runner, session } = options
+    const { compaction, farewell, queues, runner, session } = options
     const hooks = yield* Hooks
     const transcript = makeTranscript()
     // Ids of all calls so far; filled from the session when a run begins.
@@ -345,11 +344,10 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
             ))
           yield* queues.end
           const stopped = Exit.hasInterrupts(exit)
-          if (stopped) yield* publish({ type: "error", ...place, step: -1, message: "Interrupted" })
-          if (stopped || admitted !== undefined) {
-            yield* hooks.run("turn_end", stopped ? { ...about, interrupted: stopped } : about).pipe(Effect.timeoutOption(farewell))
-          }
-          yield* hooks.run("agent_settled", about).pipe(Effect.timeoutOption(farewell))
+          const interrupt = publish({ type: "error", ...place, step: -1, message: "Interrupted" })
+          if (stopped) yield* interrupt
+          const halted = yield* farewell.ofRun({ turned: stopped || admitted !== undefined, stopped, restore })
+          if (halted && !stopped) yield* interrupt
           yield* Effect.ignore(session.sync)
           yield* publish({ type: "run_end", ...place, model: options.selection().model })
           return yield* exit

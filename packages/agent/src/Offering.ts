@@ -1,6 +1,6 @@
 /** The tools that are offered at a moment: built in, of `tool.json` files, of extensions, as the mode and the command line leave them. */
 import { Effect } from "effect"
-import type { Extensions, ExtensionTool } from "@nimlet/extension"
+import type { CallFailed, Extensions, ExtensionTool } from "@nimlet/extension"
 import { errorResult } from "@nimlet/tools"
 import { type Mode, offersTool, withheldText } from "./Modes.ts"
 import { type OfferedTool, toolSet, type ToolSet } from "./ToolSet.ts"
@@ -15,6 +15,10 @@ export interface OfferingOptions {
   readonly only?: ReadonlyArray<string>
 }
 
+/** What the model reads of a call that got no answer: who gave none, and after how long. */
+const failureOf = ({ extension, message, seconds }: CallFailed): string =>
+  seconds === undefined ? message : `${message}: '${extension}' gave no answer within ${seconds} s`
+
 const runnable = (extensions: Extensions["Service"], { capabilities, description, extension, inputSchema, name, unasked }: ExtensionTool): OfferedTool => ({
   extension,
   unasked,
@@ -25,7 +29,7 @@ const runnable = (extensions: Extensions["Service"], { capabilities, description
     capabilities,
     run: (args, context) =>
       extensions.callTool(name, args, context.output).pipe(
-        Effect.catch((error) => Effect.succeed(errorResult(error.message)))
+        Effect.catch((error) => Effect.succeed(errorResult(failureOf(error))))
       )
   }
 })

@@ -50,9 +50,8 @@ export interface Switching {
   readonly reload: Effect.Effect<void>
 }
 
-/** How long leaving waits for extensions in all, and for `session_shutdown` of that: the rest is left for `session_end`. */
-const farewell = "2 seconds"
-const shutdownShare = "1500 millis"
+/** The part of the time for leaving that `session_shutdown` may take: the rest is left for `session_end`. */
+const shutdownShare = 0.75
 
 const refused = (why: string) => new SwitchRefused({ blocked: false, why })
 
@@ -97,11 +96,11 @@ export const makeSwitching = Effect.fnUntraced(function*<E, R>(
     Effect.suspend(() => hooks.run("session_start", aboutSelection(current.session, options.selection()), hookOptions))
 
   const leave = (reason: ShutdownReason, target?: string, hookOptions?: HookOptions) =>
-    Effect.suspend(() => {
+    Effect.flatMap(current.farewell.left, (left) => {
       const about = aboutSession(current.session)
       const shutdown = hooks.run("session_shutdown", { ...about, reason, ...(target === undefined ? {} : { target_session_id: target }) }, hookOptions)
       const end = hooks.run("session_end", { ...about, ...(reason === "quit" ? {} : { reason }) }, hookOptions)
-      return Effect.timeoutOption(shutdown, shutdownShare).pipe(Effect.andThen(end), Effect.timeoutOption(farewell), Effect.andThen(stop))
+      return Effect.timeoutOption(shutdown, left * shutdownShare).pipe(Effect.andThen(end), Effect.timeoutOption(left), Effect.andThen(stop))
     })
 
   const ready = Effect.suspend(() => {

@@ -10,7 +10,7 @@ import { errorResult, type ToolResult } from "@nimlet/tools"
 import { argumentsOf, makeValidator, type Validator } from "./Arguments.ts"
 import { EventSink } from "./EventSink.ts"
 import type { Permissions } from "./Permissions.ts"
-import type { OfferedTool, ToolSet } from "./ToolSet.ts"
+import { isHooked, type OfferedTool, type ToolSet } from "./ToolSet.ts"
 
 /** A call as the model made it, and where in the run. */
 export interface ToolCall {
@@ -82,9 +82,6 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
       return { ...result, content, isError: payload.is_error }
     })
 
-    /** A question to the user is no call that extensions have a say in. */
-    const isQuestion = ({ extension, tool }: OfferedTool): boolean => extension === undefined && tool.name === "ask_user"
-
     const settle = Effect.fnUntraced(function*(call: ToolCall, tools: ToolSet, watch: CallWatch | undefined, note: (changedBy: ReadonlyArray<string>) => void, options?: HookOptions) {
       const found = tools.find(call.name)
       if (Option.isNone(found)) return errorResult(tools.whyNot(call.name))
@@ -94,8 +91,8 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
       const sent = parsed.success
       const faults = yield* faultsOf(offered, sent)
       if (faults.length > 0) return refuse(call.name, faults)
+      if (!isHooked(offered)) return yield* Effect.andThen(watch?.begun ?? Effect.void, execute(call, offered, sent, watch))
 
-      if (isQuestion(offered)) return yield* Effect.andThen(watch?.begun ?? Effect.void, execute(call, offered, sent, watch))
       const gate = yield* hooks.run("tool_call", { tool: call.name, arguments: sent }, options)
       if (gate._tag === "Blocked") return denied(gate.reason)
       const changed = gate.changedBy.length > 0

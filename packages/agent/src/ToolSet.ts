@@ -25,6 +25,9 @@ export interface OfferedTool {
 export const reservedToolNames: ReadonlyArray<string> =
   ["read", "grep", "glob", "ls", "edit", "write", "bash", "git", "read_skill", "ask_user", "skill"]
 
+/** Whether extensions hear of its calls: of all but the built-in question to the user (seed 000, "When hooks do not run"). */
+export const isHooked = ({ extension, tool }: OfferedTool): boolean => extension !== undefined || tool.name !== "ask_user"
+
 /** The tools of a step, in the order the model sees them. */
 export interface ToolSet {
   readonly tools: ReadonlyArray<OfferedTool>

@@ -4,7 +4,7 @@
  */
 import { Effect, type FileSystem, type Path } from "effect"
 import * as Digest from "effect/crypto/Digest"
-import type { FileUnwritable } from "./PrivateFile.ts"
+import { FileUnwritable } from "./PrivateFile.ts"
 import { findProjectFiles, type ProjectFile, type ProjectFolders } from "./Trust/ProjectFiles.ts"
 import { type Place, placeOf } from "./Trust/Repository.ts"
 import { readTrust, recordOf, type TrustRecord, type TrustRecords, writeTrust } from "./Trust/TrustStore.ts"
@@ -65,10 +65,11 @@ export const judge = (
   workspace: string,
   place: Place | undefined
 ): { readonly said: boolean | undefined; readonly changes: ReadonlyArray<ProjectChange> } => {
-  if (files.length === 0) return { said: true, changes: [] }
   const relevant = about(records, workspace, place)
   const own = Object.hasOwn(records, workspace) ? records[workspace] : undefined
   const yes = relevant.filter(({ trusted }) => trusted)
+  // Nothing to load is no question, but no yes either: extensions are told of trust and may have files of their own in mind.
+  if (files.length === 0) return { said: own?.trusted ?? relevant.some(({ trusted }) => trusted), changes: [] }
   if (own?.trusted === false && files.every((file) => covers(own, file))) {
     return { said: false, changes: files.map(({ path }) => ({ path, change: "new" })) }
   }
@@ -81,7 +82,7 @@ export const judge = (
   }
 }
 
-/** Trust in the project of a run; nothing is looked at yet. The person's own home is no project: its files are theirs. */
+/** Trust in the project of a run; nothing is looked at yet. The person's own home is no project: its files are theirs anyway. */
 export const makeTrust = (options: TrustOptions): Effect.Effect<Trust, never, FileSystem.FileSystem | Path.Path> =>
   Effect.map(Effect.context<FileSystem.FileSystem | Path.Path>(), (context) => {
     const { ask, file, home, workspace } = options
@@ -100,7 +101,7 @@ export const makeTrust = (options: TrustOptions): Effect.Effect<Trust, never, Fi
 
     const resolve = Effect.gen(function*() {
       const files = yield* find
-      if (answer !== undefined || files.length === 0) return (state = { trusted: answer ?? true, files, changes: [] })
+      if (answer !== undefined || workspace === home) return (state = { trusted: answer ?? false, files, changes: [] })
       const records = { ...(yield* readTrust(file)), ...unsaved }
       const { changes, said } = judge(files, records, workspace, yield* placeOf(workspace))
       state = { trusted: said ?? false, files, changes }
@@ -116,6 +117,7 @@ export const makeTrust = (options: TrustOptions): Effect.Effect<Trust, never, Fi
       resolve: Effect.provideContext(resolve, context),
       set: (trusted) =>
         Effect.flatMap(find, (files) => {
+          if (workspace === home) return Effect.fail(new FileUnwritable({ file, why: "your home folder is no project; what is in it is yours" }))
           answer = undefined
           return Effect.map(save(trusted, files), () => (state = { trusted, files, changes: [] }))
         }).pipe(Effect.provideContext(context)),

@@ -75,9 +75,10 @@ describe("an answer for the project", () => {
       yield* fs.makeDirectory(`${root}/work`)
       const options = Effect.fnUntraced(function*(answer?: boolean) {
         const trust = yield* makeTrust({ file: `${root}/trust.json`, home: root, workspace: `${root}/work`, extensions: [], ...(answer === undefined ? {} : { answer }) })
+        if (answer === undefined && !(yield* fs.exists(`${root}/trust.json`))) yield* trust.set(true)
         yield* trust.resolve
         return { grants: yield* makeProjectGrants(`${root}/work`, trust) }
-      })
+      }, Effect.orDie)
       return yield* body({ file: `${root}/work/.nimlet/permissions.json`, options })
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
 

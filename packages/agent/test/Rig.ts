@@ -11,7 +11,7 @@ import {
 import type { AgentEvent, CommandContext, HookName, HookPayload, SessionEntry } from "@nimlet/protocol"
 import { type Session, Sessions } from "@nimlet/session"
 import { type Tool, textResult } from "@nimlet/tools"
-import { Agent, type AgentOptions, type CompactionSettings, EventSink, type ModelChoice, type RequiredExtensionMissing, type UserInput } from "../src/index.ts"
+import { Agent, type AgentOptions, type Compacted, type CompactionSettings, EventSink, type ModelChoice, type RequiredExtensionMissing, type UserInput } from "../src/index.ts"
 
 type Part = Response.StreamPartEncoded
 /** What the model does when it is asked: it answers, fails, or hangs after what it said. */
@@ -97,7 +97,7 @@ export interface RigOptions {
 /** What a test sees. */
 export interface Rig {
   readonly prompt: (typed: string, piped?: string) => Effect.Effect<{ readonly success: boolean; readonly text: string; readonly editorText?: string }>
-  readonly compact: (instruction: string) => Effect.Effect<{ readonly did_compact: boolean; readonly message: string }>
+  readonly compact: (instruction: string) => Effect.Effect<Compacted>
   readonly agent: Agent["Service"]
   readonly session: Session
   readonly events: Array<AgentEvent>

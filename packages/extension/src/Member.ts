@@ -153,8 +153,12 @@ export const startMember = Effect.fnUntraced(function*(options: MemberOptions) {
           ...(countdown === undefined ? {} : { budget: countdown }),
           cancel: (reply): ExtensionMail => ({ _tag: "Cancel", reply })
         }
-      )
-    }).pipe(Effect.mapError((error) => error instanceof CallFailed ? error : new CallFailed({ extension: key, reason: reasons[error._tag] })))
+      ).pipe(Effect.mapError((error) => {
+        if (error instanceof CallFailed) return error
+        const spent = error._tag === "AskTimeout" && countdown !== undefined ? { seconds: countdown.millis / 1000 } : {}
+        return new CallFailed({ extension: key, reason: reasons[error._tag], ...spent })
+      }))
+    })
 
   const request: Member["request"] = (unsent, options = {}) => Effect.andThen(awaitReady, ask(unsent, options))
 
