@@ -19,7 +19,8 @@ import type { ToolSet } from "./ToolSet.ts"
 /** What the compaction of a session works with. */
 export interface CompactionOptions {
   readonly session: Session
-  readonly system: string
+  /** The whole system text of the next step. */
+  readonly system: Effect.Effect<string>
   /** The tools of the next step. */
   readonly tools: Effect.Effect<ToolSet>
   /** The model's context window in tokens, where it is known. */
@@ -63,20 +64,21 @@ const farewell = "500 millis"
 /** The compaction of a session. */
 export const makeCompaction = (options: CompactionOptions): Effect.Effect<Compaction, never, Hooks> =>
   Effect.gen(function*() {
-    const { session, system } = options
+    const { session } = options
     const hooks = yield* Hooks
     const one = yield* Semaphore.make(1)
     const limits = compactionLimits(options.compaction ?? {}, options.contextWindow)
     const about = { session_id: session.id, workspace: session.workspace }
     const tokensOf = makeEntryTokens()
-    let measured: { readonly tools: ToolSet; readonly tokens: number } | undefined
+    let measured: { readonly tools: ToolSet; readonly system: string; readonly tokens: number } | undefined
     // How many entries there were at the last attempt of which nothing came, and at the last warning.
     let attempted = 0
     let warned = -1
 
     const look = Effect.gen(function*() {
       const tools = yield* options.tools
-      if (measured?.tools !== tools) measured = { tools, tokens: overheadTokens(system, tools) }
+      const system = yield* options.system
+      if (measured?.tools !== tools || measured.system !== system) measured = { tools, system, tokens: overheadTokens(system, tools) }
       const entries = yield* session.entries
       return { entries, overhead: measured.tokens, now: estimate(entries, measured.tokens, tokensOf) }
     })

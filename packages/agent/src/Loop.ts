@@ -18,6 +18,7 @@ import type { Farewell } from "./Farewell.ts"
 import type { Queues, QueuedText } from "./Queues.ts"
 import { type Additions, admit, beforeStart, contextAdditions, finishedContent, promptOf, untypedText } from "./RunEvents.ts"
 import { aboutSession, type Selection } from "./Selection.ts"
+import type { SystemText } from "./SystemPrompt.ts"
 import type { SettledCall, ToolCall, ToolRunner } from "./ToolRunner.ts"
 import { isReadOnly, type ToolSet } from "./ToolSet.ts"
 import { type Answer, askModel } from "./Turn.ts"
@@ -35,10 +36,8 @@ export interface LoopOptions {
   readonly session: Session
   /** Who answers; stays the same during a run. */
   readonly selection: () => Selection
-  /** The base system text, which extensions may replace for a run. */
-  readonly system: string
-  /** System text that stands after it whatever they do. */
-  readonly appended: ReadonlyArray<string>
+  /** The system text of the next run; extensions may replace its base for one. */
+  readonly system: Effect.Effect<SystemText>
   readonly queues: Queues
   readonly runner: ToolRunner
   readonly compaction: Compaction
@@ -73,7 +72,7 @@ export type Loop = (
 /** The loop of a session. */
 export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks> =>
   Effect.gen(function*() {
-    const { appended, compaction, farewell, queues, runner, session } = options
+    const { compaction, farewell, queues, runner, session } = options
     const hooks = yield* Hooks
     const transcript = makeTranscript()
     // Ids of all calls so far; filled from the session when a run begins.
@@ -257,11 +256,10 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
     })
 
     /** Steps until the model calls nothing more. A failed request that may be tried again is a step of its own. */
-    const runSteps = Effect.fnUntraced(function*(place: RunPlace, base: string) {
+    const runSteps = Effect.fnUntraced(function*(place: RunPlace, system: ReadonlyArray<string>) {
       const { publish } = yield* EventSink
       const failed = (step: number, message: string) =>
         Effect.as(publish({ type: "error", ...place, step, message }), { success: false, text: "" })
-      const system = [base, ...appended].filter((text) => text !== "")
       // What extensions added to a request that failed holds for its next attempt, too.
       let additions: Additions | undefined
       const prepared = Effect.suspend(() =>
@@ -307,10 +305,11 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
 
     /** From the words that were saved to the last answer: what extensions say before the start, then the steps. */
     const runTurn = Effect.fnUntraced(function*(place: RunPlace, content: ReadonlyArray<ContentPart>) {
-      const { messages, system } = yield* beforeStart(hooks, about, content, options.system)
+      const { appended, base } = yield* options.system
+      const { messages, system } = yield* beforeStart(hooks, about, content, base)
       yield* deliver(place, messages.map((message) => ({ content: message, extension: "" })))
       yield* hooks.run("turn_start", about)
-      return yield* runSteps(place, system)
+      return yield* runSteps(place, [system, ...appended].filter((text) => text !== ""))
     })
 
     return Effect.fnUntraced(function*(content) {

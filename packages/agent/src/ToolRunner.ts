@@ -84,7 +84,7 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
 
     const settle = Effect.fnUntraced(function*(call: ToolCall, tools: ToolSet, watch: CallWatch | undefined, note: (changedBy: ReadonlyArray<string>) => void, options?: HookOptions) {
       const found = tools.find(call.name)
-      if (Option.isNone(found)) return errorResult(`Unknown tool: ${call.name}`)
+      if (Option.isNone(found)) return errorResult(tools.whyNot(call.name))
       const offered = found.value
       const parsed = argumentsOf(call.input)
       if (Result.isFailure(parsed)) return errorResult(parsed.failure)
