@@ -12,7 +12,7 @@ const ofType = (rpc: RpcDriver, type: string) => rpc.all().filter((record) => re
 /** Nothing is out of order, and every record is as published. */
 const expectRight = (stdout: string) => {
   const all = records(stdout)
-  expect(checkRecords(all, "rpc")).toEqual([])
+  expect(checkRecords(all, { mode: "rpc" })).toEqual([])
   expect(strangers(all, "rpc")).toEqual([])
 }
 /** A command that runs until the file `go` is there. */

@@ -56,7 +56,20 @@ const modeOf = Effect.fnUntraced(function*(invocation: Invocation, host: Host): 
   })
 })
 
+/** Whether a person sits in front who has not said anything yet, at a terminal that can do more than print. */
+const isSitting = Effect.fnUntraced(function*(invocation: Invocation, host: Host) {
+  const stdio = yield* Stdio.Stdio
+  if (invocation.mode !== "text" || invocation.prompt !== "" || host.environment["TERM"] === "dumb") return false
+  return (yield* stdio.stdinIsTerminal) && (yield* stdio.stdoutIsTerminal)
+})
+
+const failed = (error: StartupError | UsageError) => error instanceof UsageError ? usageFailed(error.problem) : couldNotStart(error)
+
 const invoke = Effect.fnUntraced(function*(invocation: Invocation, host: Host) {
+  if (yield* isSitting(invocation, host)) {
+    const { interact } = yield* Effect.promise(() => import("./modes/Interactive.ts"))
+    return yield* Effect.catch(interact(invocation, host), failed)
+  }
   const rpc = invocation.mode === "rpc"
   if (rpc && invocation.prompt !== "") return yield* usageFailed("--mode rpc takes prompts as commands on standard input, none on the command line.")
   const piped = rpc ? nothing : yield* readPiped({ hasPrompt: invocation.prompt !== "", wait: Duration.seconds(invocation.stdinWait) })
@@ -67,9 +80,7 @@ const invoke = Effect.fnUntraced(function*(invocation: Invocation, host: Host) {
   const mode = yield* modeOf(invocation, host)
   return yield* run(invocation, host, mode, { typed: invocation.prompt, piped }).pipe(
     Effect.map((result) => result.success ? 0 : 1),
-    Effect.catch((error) =>
-      error instanceof UsageError ? usageFailed(error.problem) : couldNotStart(error)
-    )
+    Effect.catch(failed)
   )
 })
 

@@ -14,11 +14,20 @@ export interface Invocation {
   readonly script?: string
   /** Names of the only tools to offer; empty for none, absent for all. */
   readonly tools?: ReadonlyArray<string>
+  /** Texts that stand at the end of the system prompt. */
+  readonly appended: ReadonlyArray<string>
+  readonly noBuiltinTools: boolean
+  /** The most model requests a run may make; absent for no limit. */
+  readonly maxSteps?: number
   readonly persist: boolean
   /** The session to go on with: the latest of the workspace, or one by its id. */
   readonly session: { readonly kind: "new" } | { readonly kind: "latest" } | { readonly kind: "id"; readonly id: string }
   /** Project files that can act are loaded in this run. */
   readonly approve: boolean
+  /** Nor are they asked about. */
+  readonly noApprove: boolean
+  /** Calls run without a question. */
+  readonly yolo: boolean
   /** Extensions by path, started last. */
   readonly extensions: ReadonlyArray<string>
   readonly noExtensions: boolean
@@ -60,7 +69,8 @@ const provider: Flag = {
 }
 const model: Flag = { names: ["--model"], value: "ID", about: "a model of that provider", set: (draft, value) => void (draft.model = value) }
 const apiKey: Flag = { names: ["--api-key"], value: "KEY", about: "its key, for this run only", set: (draft, value) => void (draft.apiKey = value) }
-const approve: Flag = { names: ["--approve"], about: "load this project's own extensions in this run", set: (draft) => void (draft.approve = true) }
+const approve: Flag = { names: ["--approve"], about: "load this project's own settings, extensions, skills and prompts in this run", set: (draft) => void (draft.approve = true) }
+const noApprove: Flag = { names: ["--no-approve"], about: "leave them out, without a question", set: (draft) => void (draft.noApprove = true) }
 const extension: Flag = {
   names: ["-e", "--extension"],
   value: "PATH",
@@ -117,6 +127,23 @@ export const runFlags: ReadonlyArray<Flag> = [
       draft.tools = names
     }
   },
+  { names: ["--no-builtin-tools"], about: "offer none of the built-in tools, but read_skill where there are skills", set: (draft) => void (draft.noBuiltinTools = true) },
+  {
+    names: ["--append-system-prompt"],
+    value: "TEXT",
+    about: "put this at the end of the system prompt",
+    set: (draft, value) => void (draft.appended = [...draft.appended, value])
+  },
+  {
+    names: ["--max-steps"],
+    value: "N",
+    about: "make at most so many requests to the model",
+    set: (draft, value) => {
+      const steps = Number(value)
+      if (!Number.isInteger(steps) || steps < 1) return `--max-steps takes a whole number from 1 on, not '${value}'`
+      draft.maxSteps = steps
+    }
+  },
   { names: ["--no-session"], about: "keep nothing on disk", set: (draft) => void (draft.persist = false) },
   {
     names: ["--resume"],
@@ -125,6 +152,8 @@ export const runFlags: ReadonlyArray<Flag> = [
   },
   { names: ["--session"], value: "ID", about: "go on with that session", set: (draft, id) => void (draft.session = { kind: "id", id }) },
   approve,
+  noApprove,
+  { names: ["--yolo"], about: "run every call without a question", set: (draft) => void (draft.yolo = true) },
   extension,
   noExtensions,
   requireExtension,
@@ -184,6 +213,7 @@ const row = ({ about, names, value }: Flag): string => {
 export const usage = `nimlet [FLAGS] [PROMPT...]
 nimlet SUBCOMMAND [FLAGS]
 
+  nimlet                                  stay and talk, at a terminal
   nimlet "fix the failing test"           one prompt in this folder
   git diff | nimlet -p "review this"      the answer alone on stdout
   nimlet --mode json "..."                one JSON record a line

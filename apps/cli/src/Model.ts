@@ -29,6 +29,13 @@ export const keyVariables = (settings: Settings): ReadonlyArray<string> => [
   ...Object.values(settings.providers ?? {}).flatMap(({ api_key_env }) => api_key_env ?? [])
 ]
 
+/** The models that are known by name: those of the settings, and the one that each provider answers with by itself. */
+export const knownModels = (settings: Settings): ReadonlyArray<{ readonly provider: string; readonly model: string }> => [
+  ...Object.entries(settings.providers ?? {}).flatMap(([provider, { models = [] }]) => models.map((one) => ({ provider, model: typeof one === "string" ? one : one.id }))),
+  ...Object.entries(presets).flatMap(([provider, { defaultModel }]) => defaultModel === undefined ? [] : [{ provider, model: defaultModel }]),
+  { provider: "offline", model: "offline" }
+]
+
 /** What `Models` needs to know of this machine and its settings; `offered` providers come after those of the settings. */
 export const modelsOptions = (host: Host, settings: Settings, offered: Readonly<Record<string, ProviderSettings>> = {}): ModelsOptions => ({
   environment: host.environment,

@@ -38,7 +38,13 @@ const host: Host = {
     stopReading: () => new Promise((done) => setImmediate(() => {
       process.stdin.pause()
       setImmediate(done)
-    }))
+    })),
+    // The whole group of the terminal's foreground, whoever started us: the shell waits for all of it.
+    suspend: () => new Promise((done) => {
+      if (process.platform === "win32") return done()
+      process.once("SIGCONT", () => done())
+      process.kill(0, "SIGTSTP")
+    })
   },
   pid: process.pid,
   ending: told.promise,

@@ -49,7 +49,7 @@ export const replay = (text: string): Replay => {
   const rpc = values.some((value) => value["type"] === "response")
   const [first, checked] = stored
     ? [headed ? 1 : 0, checkEntries(headed ? values.slice(1) : values)]
-    : [0, checkRecords(values, rpc ? "rpc" : "json")]
+    : [0, checkRecords(values, { mode: rpc ? "rpc" : "json" })]
   const last = lines.length - (complete ? 1 : 0)
   findings.push(...checked.map(({ index, problem }) => ({ line: good[index + first]?.line ?? Math.max(1, last), problem })))
   return { kind: stored ? "session" : rpc ? "RPC mode" : "JSON mode", count: values.length, findings: findings.toSorted((a, b) => a.line - b.line) }

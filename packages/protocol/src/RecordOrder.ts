@@ -41,9 +41,18 @@ interface Run {
   readonly broken: "no" | "untold" | "told"
 }
 
+/** What is known of the stream beside its records. */
+export interface Circumstances {
+  /** Default `json`. */
+  readonly mode?: RecordMode
+  /** An extension may have changed finished answers (`message_end`): their text need not be what was streamed. */
+  readonly rewritten?: boolean
+}
+
 /** Where a stream stands after some records. */
 interface State {
   readonly mode: RecordMode
+  readonly rewritten: boolean
   readonly index: number
   readonly session: unknown
   readonly ended: boolean
@@ -62,9 +71,10 @@ interface State {
 
 const fresh = { session: undefined, ended: false, asked: false, run: undefined, failed: false, faulted: false }
 
-const start = (mode: RecordMode): State => ({
+const start = ({ mode = "json", rewritten = false }: Circumstances): State => ({
   ...fresh,
   mode,
+  rewritten,
   index: 0,
   ids: new Set(),
   accepted: new Set(),
@@ -91,7 +101,7 @@ const interrupted = "Interrupted"
 const text = (value: unknown): string => typeof value === "string" ? value : ""
 
 /** A record inside a run: the run after it, and what was wrong. */
-const stepRun = (run: Run, record: RecordObject, ids: ReadonlySet<string>, say: (problem: string) => void): Run | undefined => {
+const stepRun = (run: Run, record: RecordObject, { ids, rewritten }: State, say: (problem: string) => void): Run | undefined => {
   const { step } = run
   const type = record["type"]
   for (const key of ["turn_id", "run_id"]) {
@@ -143,12 +153,12 @@ const stepRun = (run: Run, record: RecordObject, ids: ReadonlySet<string>, say: 
       if (step?.said === true) say("a second assistant message in a step")
       if (run.final) say("an assistant message after the final one")
       if ((step?.calls ?? 0) > 0) say("an assistant message after the tool calls of its step")
-      if (step !== undefined && step.deltas !== record["content"]) say("the message is not the text that was streamed")
+      if (step !== undefined && !rewritten && step.deltas !== record["content"]) say("the message is not the text that was streamed")
       return { ...run, final: run.final || final === true, ...(step === undefined ? {} : { step: { ...step, said: true } }) }
     }
     case "step_end": {
       for (const { id } of run.open) say(`step_end before the result of ${id}`)
-      if (step !== undefined && step.deltas !== "" && !step.said && step.calls > 0) say("step_end before the message of the streamed text")
+      if (step !== undefined && step.deltas !== "" && !step.said && step.calls > 0 && !rewritten) say("step_end before the message of the streamed text")
       const whole = step === undefined || step.said || step.calls > 0
       return { ...run, step: undefined, open: [], broken: whole ? "no" : "untold" }
     }
@@ -218,7 +228,7 @@ const stepRecord = (before: State, record: RecordObject): State => {
   }
   if (type === "run_end" && mode === "rpc" && state.run !== undefined) checkOutcome(state, state.run, record, say)
   const run = state.run !== undefined
-    ? stepRun(state.run, record, state.ids, say)
+    ? stepRun(state.run, record, state, say)
     : type === "run_start"
     ? { ids: record, step: undefined, steps: 0, open: [], final: false, failed: undefined, broken: "no" as const }
     : undefined
@@ -237,8 +247,8 @@ const stepRecord = (before: State, record: RecordObject): State => {
 }
 
 /** Every broken rule of a whole stream, in order; empty when it is right. */
-export const checkRecords = (stream: Iterable<RecordObject>, mode: RecordMode = "json"): ReadonlyArray<Violation> => {
-  let state = start(mode)
+export const checkRecords = (stream: Iterable<RecordObject>, circumstances: Circumstances = {}): ReadonlyArray<Violation> => {
+  let state = start(circumstances)
   for (const record of stream) state = stepRecord(state, record)
   const { accepted, ended, finished, index, violations } = state
   return [

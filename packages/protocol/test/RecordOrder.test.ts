@@ -165,6 +165,12 @@ describe("A record stream", () => {
     assert.include(problems(failed.toSpliced(-2, 0, { ...failed.find((record) => record["type"] === "step_start"), step: 1 })), "step_start after an error")
   })
 
+  it("may have another text than was streamed where extensions are known to change answers, and only there", () => {
+    const other = changed("message", { content: "something else" })
+    assert.include(problems(other), "not the text that was streamed")
+    assert.deepStrictEqual(checkRecords(other, { rewritten: true }), [])
+  })
+
   it("is refused when it tells success after an error, or failure after none", () => {
     const stream = streamOf({ steps: [], ending: "error" })
     assert.include(problems(stream.with(-3, { ...stream.at(-3), step: 5 })), "error names step 5, 0 is expected")
@@ -190,7 +196,7 @@ describe("A record stream of RPC mode", () => {
       { ...run, type: "run_end", ...end }
     ]
   }
-  const problems = (...stream: ReadonlyArray<object>): string => checkRecords(JSON.parse(JSON.stringify(stream)), "rpc").map(({ problem }) => problem).join("; ")
+  const problems = (...stream: ReadonlyArray<object>): string => checkRecords(JSON.parse(JSON.stringify(stream)), { mode: "rpc" }).map(({ problem }) => problem).join("; ")
   const [a, b] = [session("a"), session("b")]
   const good = turn("a", "1", { request_id: "p", success: true })
 

@@ -3,6 +3,7 @@ import type { Effect, Scope } from "effect"
 import type { Agent, EventSink, ModelChoice, QueueModes, RunResult, UserInput } from "@nimlet/agent"
 import type { Extensions, FrontendShape } from "@nimlet/extension"
 import type { Sessions } from "@nimlet/session"
+import type { Sitting } from "./Sitting.ts"
 
 /** What a mode in which somebody speaks with the agent works with. */
 export interface Conversing {
@@ -12,11 +13,12 @@ export interface Conversing {
   /** A model by name, of the present provider or another; fails with what is missing. */
   readonly model: (name: { readonly provider?: string; readonly model: string }) => Effect.Effect<ModelChoice, { readonly message: string }>
 }
-
 /** What shows a run, and who answers its questions. */
 export interface Mode {
   /** Its name on the wire. */
-  readonly name: "text" | "print" | "json" | "rpc"
+  readonly name: "tui" | "text" | "print" | "json" | "rpc"
+  /** Present where a person stays; without it one prompt is run. */
+  readonly sitting?: Sitting
   readonly sink: EventSink
   readonly frontend: FrontendShape
   /** Tells the person something that is no part of the run: which model answers, what was skipped. */
