@@ -91,7 +91,10 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
       const sent = parsed.success
       const faults = yield* faultsOf(offered, sent)
       if (faults.length > 0) return refuse(call.name, faults)
-      if (!isHooked(offered)) return yield* Effect.andThen(begun, execute(call, offered, sent))
+      if (!isHooked(offered)) {
+        if (watch !== undefined) yield* watch.begun
+        return yield* execute(call, offered, sent, watch)
+      }
 
       const gate = yield* hooks.run("tool_call", { tool: call.name, arguments: sent }, options)
       if (gate._tag === "Blocked") return denied(gate.reason)
