@@ -220,7 +220,7 @@ describe("Hooks.run", () => {
       yield* host.start
       yield* settle
       const result = { tool: "x", arguments: {}, output: "o", is_error: false }
-      assert.strictEqual((yield* host.hooks.run("tool_result", result))._tag, "Continue")
+      assert.strictEqual((yield* host.watched(host.hooks.run("tool_result", result)))._tag, "Continue")
       assert.deepStrictEqual(host.diagnostics.map(({ message }) => message), ["extension 'a' exited with code 1 unexpectedly"])
     }).pipe(Effect.provide(memory({
       a: (self) => Effect.andThen(self.send({ type: "register", commands: [], events: ["tool_result"] }), Effect.fail("boom"))
