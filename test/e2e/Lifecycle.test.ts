@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { startModelStub } from "../kit/ModelStub.ts"
 import { anthropic } from "../kit/Providers.ts"
-import { checkRecords } from "../kit/RecordOrder.ts"
+import { checkRecords } from "@nimlet/protocol"
 import { lastingSurvivors, makeWorkspace, records, startNimlet, type Workspace } from "../kit/Workspace.ts"
 
 const events = [
@@ -187,11 +187,87 @@ describe("in JSON mode an extension", () => {
     expect(run.code).toBe(0)
     const record = records(run.stdout).find((each) => each["type"] === "tool_result")!
     expect(record["output"]).toContain("my *** [checked]")
-    expect(sessionLines(space).find(({ type }) => type === "tool_result").output).toBe(record["output"])
+    const stored = sessionLines(space).find(({ type }) => type === "tool_result")
+    expect(stored).toMatchObject({ output: record["output"], changed_by: ["a"] })
     expect(JSON.stringify(stub.requests[1]!.body)).toContain("my *** [checked]")
     expect(JSON.stringify(stub.requests[1]!.body)).not.toContain("my secret")
     const results = heardIn(space).filter(({ event }) => event === "tool_result")
     expect(results[1].payload).toMatchObject({ arguments: { command: "echo my secret" }, original_arguments: { command: "echo secret" } })
+  })
+})
+
+/** An extension that puts another program and another manifest in its place when it is told to, and asks for a reload. */
+const changing = (version: string) => `#!/usr/bin/env node
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs"
+import { createInterface } from "node:readline"
+const send = (message) => console.log(JSON.stringify(message))
+const heard = (event, payload) => appendFileSync("heard.jsonl", JSON.stringify({ pid: process.pid, event, payload: { version: "${version}", ...payload } }) + "\\n")
+send({ type: "register", commands: [{ name: "upgrade" }], events: ["session_start", "session_shutdown", "session_end", "turn_start"] })
+for await (const line of createInterface({ input: process.stdin })) {
+  const { type, id, event, payload } = JSON.parse(line)
+  if (type === "shutdown") heard("shutdown")
+  if (type === "command") {
+    const here = (name) => new URL(name, import.meta.url)
+    writeFileSync(here("other.mjs"), readFileSync(here("first.mjs"), "utf8").replaceAll("one", "two"), { mode: 0o755 })
+    writeFileSync(here("extension.json"), JSON.stringify({ name: "changing", command: ["./other.mjs"] }))
+    send({ type: "response", id, message: "upgraded", reload: true, prompt: "go on" })
+  }
+  if (type !== "event") continue
+  heard(event, payload)
+  send({ type: "response", id })
+}
+`
+
+describe("a reload", () => {
+  // E-115 X-022 X-023 X-046
+  it.each([
+    ["~/.nimlet", [["one", "session_start"], ["one", "session_shutdown"], ["one", "shutdown"], ["two", "turn_start"]]],
+    ["~/.niminal", [["one", "session_start"], ["one", "session_shutdown"], ["one", "session_end"], ["one", "shutdown"], ["two", "session_start"], ["two", "turn_start"]]]
+  ] as const)("starts what the manifest names now, in the same session, as its family takes it (%s)", async (root, expected) => {
+    await using space = await makeWorkspace()
+    await space.extension("changing", {
+      root: `${root}/extensions`,
+      manifest: { name: "changing", command: ["./first.mjs"] },
+      files: { "first.mjs": changing("one") }
+    })
+    const run = await space.nimlet([...(await withScript(space, [{ text: "here" }])), "/upgrade"])
+    expect(run.code).toBe(0)
+    expect(checkRecords(records(run.stdout))).toEqual([])
+    const heard = heardIn(space)
+    expect(heard.slice(0, expected.length).map(({ event, payload }) => [payload.version, event])).toEqual(expected)
+    expect(heard.find(({ event }) => event === "session_shutdown").payload.reason).toBe("reload")
+    expect(heard.at(-3).payload.reason).toBe("quit")
+    expect(new Set(heard.map(({ pid }) => pid)).size).toBe(2)
+    expect(await lastingSurvivors(space.root)).toEqual([])
+  })
+})
+
+describe("outside JSON mode an extension", () => {
+  it.each([["print", { tty: false, ui: false }], ["text", { tty: true, ui: true }]] as const)("hears the same (%s), and whether a person can be asked", async (mode, { tty, ui }) => {
+    await using space = await makeWorkspace()
+    await install(space, "witness")
+    const run = await space.nimlet([...(mode === "print" ? ["-p"] : []), "--provider", "offline", "list the files"], { tty, env: { TERM: "xterm", NO_COLOR: "1" } })
+    expect(run.code).toBe(0)
+    expect(heardIn(space)[0]).toMatchObject({ event: "initialize", payload: { mode, ui } })
+    expect(namesIn(space).filter((name) => !request.includes(name))).toEqual([
+      "session_start", "input", "before_agent_start", "turn_start", "context", "message_end", "tool_call", "tool_result", "context", "message_end",
+      "turn_end", "agent_settled", "session_shutdown", "session_end"
+    ])
+  })
+})
+
+describe("three extensions that never answer session_start", () => {
+  it("hold the first prompt up for the limit of one, and are named meanwhile", async () => {
+    await using space = await makeWorkspace()
+    const names = ["a", "b", "c"]
+    for (const name of names) await install(space, name, { answers: { session_start: { silent: true } }, timeout: 3 })
+    const run = await space.nimlet(["--provider", "offline", "list the files"], { tty: true, env: { TERM: "xterm", NO_COLOR: "1" } })
+    expect(run.code).toBe(0)
+    expect(run.durationMs).toBeLessThan(6_000)
+    for (const name of names) {
+      expect(run.stdout).toContain(`waiting for extension '${name}' (session_start)`)
+      expect(run.stdout).toContain(`warning: extension '${name}': extension response timed out`)
+    }
   })
 })
 

@@ -26,6 +26,8 @@ export interface Host {
   readonly bin: string
   readonly terminal: TerminalControl
   readonly pid: number
+  /** Settles when we were told to end, by a signal. */
+  readonly ending: Promise<void>
   /** Whether a process of this machine lives. */
   readonly isAlive: (pid: number) => boolean
   /** Sends requests to models. */

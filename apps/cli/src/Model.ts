@@ -74,7 +74,7 @@ const resolveModel = Effect.fnUntraced(function*(
   const provider = named ?? (yield* models.defaultProvider)
   const offlineByDefault = named === undefined && provider === "offline"
   if (offlineByDefault && invocation.apiKey !== undefined) return yield* new MissingCredential({ provider: "--provider NAME beside --api-key", variables: [] })
-  if (offlineByDefault && invocation.mode === "json") return yield* new NoModel({ variables: keyVariables(settings) })
+  if (offlineByDefault && (invocation.mode === "json" || invocation.mode === "rpc")) return yield* new NoModel({ variables: keyVariables(settings) })
   const model = invocation.model ??
     (invocation.provider === undefined || Option.exists(earlier, (used) => used.provider === provider)
       ? Option.getOrUndefined(earlier)?.model

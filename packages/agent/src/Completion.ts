@@ -74,7 +74,7 @@ export const complete = Effect.fnUntraced(function*(
     used++ >= mostCalls
       ? Effect.succeed(errorResult(`Not run: this question allows ${mostCalls} calls. Answer with what is known.`))
       : Effect.map(
-        runner.run({ id: call.id, name: call.name, input: call.input, place, step }, tools, Effect.void, { except: extension }),
+        runner.run({ id: call.id, name: call.name, input: call.input, place, step }, tools, undefined, { except: extension }),
         ({ result }) => result
       )
 

@@ -9,14 +9,16 @@ import { Hooks } from "@nimlet/extension"
 import { type AssistantEntry, type ContentPart, type RunPlace, textOf, type ToolUsePart } from "@nimlet/protocol"
 import { accountOf, isContextOverflow, retryDelay } from "@nimlet/provider"
 import { callsOf, isAssistant, makeTranscript, type Session, type SessionUnwritable, unanswered } from "@nimlet/session"
-import { errorResult } from "@nimlet/tools"
+import { errorResult, type ToolResult } from "@nimlet/tools"
 import { loadValidation } from "./Arguments.ts"
 import { groupCalls, uniqueIds } from "./CallOrder.ts"
 import type { Compaction } from "./Compaction.ts"
 import { EventSink } from "./EventSink.ts"
+import type { Farewell } from "./Farewell.ts"
 import type { Queues, QueuedText } from "./Queues.ts"
 import { type Additions, admit, beforeStart, contextAdditions, finishedContent, promptOf, untypedText } from "./RunEvents.ts"
 import { aboutSession, type Selection } from "./Selection.ts"
+import type { SystemText } from "./SystemPrompt.ts"
 import type { SettledCall, ToolCall, ToolRunner } from "./ToolRunner.ts"
 import { isReadOnly, type ToolSet } from "./ToolSet.ts"
 import { type Answer, askModel } from "./Turn.ts"
@@ -34,22 +36,18 @@ export interface LoopOptions {
   readonly session: Session
   /** Who answers; stays the same during a run. */
   readonly selection: () => Selection
-  /** The base system text, which extensions may replace for a run. */
-  readonly system: string
-  /** System text that stands after it whatever they do. */
-  readonly appended: ReadonlyArray<string>
+  /** The system text of the next run; extensions may replace its base for one. */
+  readonly system: Effect.Effect<SystemText>
   readonly queues: Queues
   readonly runner: ToolRunner
   readonly compaction: Compaction
+  readonly farewell: Farewell
   /** The tools of the next step. */
   readonly tools: Effect.Effect<ToolSet>
 }
 
 /** How many neighbouring read-only calls run at once. */
 const parallelCalls = 8
-
-/** How long the run waits for extensions to have seen its end. */
-const farewell = "10 seconds"
 
 /** What the model reads of calls that an interrupt caught: running, not yet begun, or cut off with an earlier process. */
 const interrupted = {
@@ -58,8 +56,13 @@ const interrupted = {
   lost: "Interrupted before a result was saved. The outcome is unknown: look at the current state before trying again."
 }
 
-/** The calls of a step that were announced, and whether their tool has begun to run. */
-type OpenCalls = ReadonlyMap<string, { readonly call: ToolCall; readonly running: boolean }>
+/** A call that was announced: whether its tool has begun to run, and what it has to show already. */
+interface OpenCall {
+  readonly call: ToolCall
+  readonly running: boolean
+  readonly shown?: ToolResult
+}
+type OpenCalls = ReadonlyMap<string, OpenCall>
 
 /** Runs `content` as the user's next words. Interrupting it is the user's interrupt. */
 export type Loop = (
@@ -69,14 +72,14 @@ export type Loop = (
 /** The loop of a session. */
 export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks> =>
   Effect.gen(function*() {
-    const { appended, compaction, queues, runner, session } = options
+    const { compaction, farewell, queues, runner, session } = options
     const hooks = yield* Hooks
     const transcript = makeTranscript()
     // Ids of all calls so far; filled from the session when a run begins.
     const taken = new Set<string>()
     const about = aboutSession(session)
 
-    const settleCall = Effect.fnUntraced(function*({ call, duration_ms, result }: SettledCall) {
+    const settleCall = Effect.fnUntraced(function*({ call, changedBy, duration_ms, result }: SettledCall) {
       const { publish } = yield* EventSink
       const output = textOf(result.content)
       const images = result.content.filter((part) => part.type === "image")
@@ -88,7 +91,8 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
         is_error: result.isError,
         tool: call.name,
         ...(images.length === 0 ? {} : { images }),
-        ...details
+        ...details,
+        ...(changedBy === undefined ? {} : { changed_by: changedBy })
       })
       yield* publish({
         type: "tool_result",
@@ -111,9 +115,9 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
       open: Ref.Ref<OpenCalls>
     ) {
       const { publish } = yield* EventSink
-      const note = (call: ToolCall, running: boolean) => Ref.update(open, (known) => new Map(known).set(call.id, { call, running }))
+      const note = (state: OpenCall) => Ref.update(open, (known) => new Map(known).set(state.call.id, state))
       const announce = (call: ToolCall) =>
-        note(call, false).pipe(
+        note({ call, running: false }).pipe(
           Effect.andThen(publish({ type: "tool_call", ...place, step, tool_id: call.id, tool_name: call.name, input: call.input })),
           Effect.uninterruptible
         )
@@ -122,9 +126,13 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
         yield* Effect.forEach(batch, announce, { discard: true })
         const changes = group.length === 1 && !Option.exists(tools.find(batch[0]?.name ?? ""), ({ tool }) => isReadOnly(tool))
         if (changes) yield* session.sync
-        const settled = yield* Effect.forEach(batch, (call) => runner.run(call, tools, note(call, true)), {
-          concurrency: group.length === 1 ? 1 : parallelCalls
-        })
+        const run = (call: ToolCall) => {
+          const show = (shown: ToolResult) => note({ call, running: true, shown })
+          const settled = runner.run(call, tools, { begun: note({ call, running: true }), left: show })
+          // Results are told in the order of the calls: one that is there early must outlast an interrupt of its neighbours.
+          return group.length === 1 ? settled : Effect.tap(settled, ({ result }) => show(result))
+        }
+        const settled = yield* Effect.forEach(batch, run, { concurrency: group.length === 1 ? 1 : parallelCalls })
         yield* Effect.uninterruptible(Effect.forEach(settled, settleCall, { discard: true }))
       }
     })
@@ -133,8 +141,8 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
     const abandon = Effect.fnUntraced(function*(open: Ref.Ref<OpenCalls>) {
       const known = yield* Ref.get(open)
       for (const part of unanswered(yield* session.entries)) {
-        const { call, running } = known.get(part.id) ?? {}
-        const result = errorResult(running === true ? interrupted.running : interrupted.waiting)
+        const { call, running, shown } = known.get(part.id) ?? {}
+        const result = shown ?? errorResult(running === true ? interrupted.running : interrupted.waiting)
         if (call === undefined) yield* session.append({ type: "tool_result", id: part.id, output: textOf(result.content), is_error: true, tool: part.name })
         else yield* settleCall({ call, result, duration_ms: 0 })
       }
@@ -248,11 +256,10 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
     })
 
     /** Steps until the model calls nothing more. A failed request that may be tried again is a step of its own. */
-    const runSteps = Effect.fnUntraced(function*(place: RunPlace, base: string) {
+    const runSteps = Effect.fnUntraced(function*(place: RunPlace, system: ReadonlyArray<string>) {
       const { publish } = yield* EventSink
       const failed = (step: number, message: string) =>
         Effect.as(publish({ type: "error", ...place, step, message }), { success: false, text: "" })
-      const system = [base, ...appended].filter((text) => text !== "")
       // What extensions added to a request that failed holds for its next attempt, too.
       let additions: Additions | undefined
       const prepared = Effect.suspend(() =>
@@ -298,10 +305,11 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
 
     /** From the words that were saved to the last answer: what extensions say before the start, then the steps. */
     const runTurn = Effect.fnUntraced(function*(place: RunPlace, content: ReadonlyArray<ContentPart>) {
-      const { messages, system } = yield* beforeStart(hooks, about, content, options.system)
+      const { appended, base } = yield* options.system
+      const { messages, system } = yield* beforeStart(hooks, about, content, base)
       yield* deliver(place, messages.map((message) => ({ content: message, extension: "" })))
       yield* hooks.run("turn_start", about)
-      return yield* runSteps(place, system)
+      return yield* runSteps(place, [system, ...appended].filter((text) => text !== ""))
     })
 
     return Effect.fnUntraced(function*(content) {
@@ -336,11 +344,10 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
             ))
           yield* queues.end
           const stopped = Exit.hasInterrupts(exit)
-          if (stopped) yield* publish({ type: "error", ...place, step: -1, message: "Interrupted" })
-          if (stopped || admitted !== undefined) {
-            yield* hooks.run("turn_end", stopped ? { ...about, interrupted: stopped } : about).pipe(Effect.timeoutOption(farewell))
-          }
-          yield* hooks.run("agent_settled", about).pipe(Effect.timeoutOption(farewell))
+          const interrupt = publish({ type: "error", ...place, step: -1, message: "Interrupted" })
+          if (stopped) yield* interrupt
+          const halted = yield* farewell.ofRun({ turned: stopped || admitted !== undefined, stopped, restore })
+          if (halted && !stopped) yield* interrupt
           yield* Effect.ignore(session.sync)
           yield* publish({ type: "run_end", ...place, model: options.selection().model })
           return yield* exit

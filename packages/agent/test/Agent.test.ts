@@ -233,6 +233,44 @@ describe("Agent", () => {
         assert.deepInclude(fired.at(-2), { event: "turn_end", payload: { session_id: fired[0]?.payload["session_id" as never], workspace: "/w", interrupted: true } })
       })))
 
+  it.effect("keeps what interrupted and finished calls had to show", () =>
+    Effect.gen(function*() {
+      const begun = yield* Deferred.make<void>()
+      yield* withAgent({
+        replies: [calls({ name: "quick", id: "1" }, { name: "slow", id: "2" })],
+        tools: [
+          tool("quick", { capabilities: ["read"] }),
+          tool("slow", {
+            capabilities: ["read"],
+            run: (_, { interrupted }) =>
+              Deferred.succeed(begun, undefined).pipe(
+                Effect.andThen(Effect.never),
+                Effect.onInterrupt(() => interrupted?.({ content: [{ type: "text", text: "half of it" }], isError: true }) ?? Effect.void)
+              )
+          })
+        ]
+      }, ({ entries, prompt }) =>
+        Effect.gen(function*() {
+          const running = yield* Effect.forkChild(prompt("go"))
+          yield* Deferred.await(begun)
+          yield* settle
+          yield* Fiber.interrupt(running)
+          assert.deepStrictEqual(textsOf(yield* entries), ["quick ran", "half of it"])
+        }))
+    }))
+
+  it.effect("names an argument the tool does not know", () =>
+    withAgent({
+      replies: [calls({ name: "look", id: "1", args: { path: "a", offset: 3 } }), says("done")],
+      tools: [tool("look", {
+        inputSchema: { type: "object", properties: { path: { type: "string" } }, additionalProperties: false }
+      })]
+    }, ({ entries, prompt }) =>
+      Effect.gen(function*() {
+        yield* prompt("go")
+        assert.deepStrictEqual(textsOf(yield* entries), ["Invalid arguments for look:\narguments: unknown: offset"])
+      })))
+
   it.effect("gives a call one result only when the interrupt comes with its answer, and says what had run", () =>
     Effect.gen(function*() {
       const asked = yield* Deferred.make<void>()

@@ -56,7 +56,6 @@ describe("a built-in command", () => {
         assert.strictEqual((yield* agent.session).id, session.id)
       })))
 
-  //
   it.effect("that an extension blocks says why, and changes nothing", () =>
     withAgent(rig({ answers: { session_before_switch: () => ({ _tag: "Blocked", reason: "finish first", blockedBy: ["x"] }) as never } }), ({ agent, events, prompt, session }) =>
       Effect.gen(function*() {
@@ -86,7 +85,18 @@ describe("a built-in command", () => {
         assert.deepStrictEqual(answersOf(events), ["Nothing to compact"])
       })))
 
-  // E-115
+  it.effect.each([["/compact", {}], ["/small", { small: { session: { action: "compact" }, prompt: "and on" } }]] as const)(
+    "fails when a compaction is refused, its own or a command's: %s",
+    ([typed, commands]) =>
+      withAgent(rig({ commands, answers: { session_before_compact: () => ({ _tag: "Blocked", reason: "not now", blockedBy: ["x"] }) as never } }), ({ asked, events, prompt }) =>
+        Effect.gen(function*() {
+          assert.isFalse((yield* prompt(typed)).success)
+          assert.deepStrictEqual(errorsOf(events), ["Compaction refused: not now"])
+          assert.deepStrictEqual(shape(events), ["message", "run_start", "error", "run_end"])
+          assert.strictEqual(asked.length, 0)
+        }))
+  )
+
   it.effect("reloads, and an extension cannot take its name", () =>
     withAgent(rig({ commands: { reload: { message: "mine" } } }), ({ events, log, prompt }) =>
       Effect.gen(function*() {

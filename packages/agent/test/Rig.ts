@@ -5,13 +5,13 @@ import * as AiError from "effect/ai/AiError"
 import * as LanguageModel from "effect/ai/LanguageModel"
 import type * as Response from "effect/ai/Response"
 import {
-  CallFailed, type CommandReply, Diagnostics, Extensions, type ExtensionTool, Frontend, type FrontendShape, headless, type HookOptions, type HookOutcome, Hooks,
+  CallFailed, type CommandReply, Diagnostics, Extensions, type ExtensionMode, type ExtensionTool, Frontend, type FrontendShape, headless, type HookOptions, type HookOutcome, Hooks,
   SessionAccess, type SessionAccessShape, type StartOptions, type StartReport
 } from "@nimlet/extension"
 import type { AgentEvent, CommandContext, HookName, HookPayload, SessionEntry } from "@nimlet/protocol"
 import { type Session, Sessions } from "@nimlet/session"
 import { type Tool, textResult } from "@nimlet/tools"
-import { Agent, type AgentOptions, type CompactionSettings, EventSink, type ModelChoice, type RequiredExtensionMissing, type UserInput } from "../src/index.ts"
+import { Agent, type AgentOptions, type Compacted, type CompactionSettings, EventSink, type ModelChoice, type RequiredExtensionMissing, type UserInput } from "../src/index.ts"
 
 type Part = Response.StreamPartEncoded
 /** What the model does when it is asked: it answers, fails, or hangs after what it said. */
@@ -76,6 +76,7 @@ export interface RigOptions {
   readonly contextWindow?: number
   readonly compaction?: CompactionSettings
   readonly extensionTools?: ReadonlyArray<ExtensionTool>
+  readonly modes?: () => ReadonlyArray<ExtensionMode>
   readonly frontend?: Partial<FrontendShape>
   readonly commands?: { readonly [name: string]: CommandReply }
   /** Keeps sessions on a disk of their own, so that one can be gone on with. */
@@ -96,7 +97,7 @@ export interface RigOptions {
 /** What a test sees. */
 export interface Rig {
   readonly prompt: (typed: string, piped?: string) => Effect.Effect<{ readonly success: boolean; readonly text: string; readonly editorText?: string }>
-  readonly compact: (instruction: string) => Effect.Effect<{ readonly did_compact: boolean; readonly message: string }>
+  readonly compact: (instruction: string) => Effect.Effect<Compacted>
   readonly agent: Agent["Service"]
   readonly session: Session
   readonly events: Array<AgentEvent>
@@ -174,7 +175,7 @@ const rigIn = <A, E>(options: RigOptions, body: (rig: Rig) => Effect.Effect<A, E
       restart: () => Effect.succeed(false),
       tools: Effect.succeed(options.extensionTools ?? []),
       commands: Effect.succeed(Object.keys(commands).map((name) => ({ name, description: "", whileBusy: false, extension: "test" }))),
-      modes: Effect.succeed([]),
+      modes: Effect.sync(() => options.modes?.() ?? []),
       providers: Effect.succeed([]),
       act: () => Effect.succeed(false),
       figures: Effect.succeed([]),
@@ -218,7 +219,7 @@ const rigIn = <A, E>(options: RigOptions, body: (rig: Rig) => Effect.Effect<A, E
     }).pipe(
       Effect.provide(layer),
       Effect.provideService(EventSink, sink),
-      Effect.provideService(Frontend, { ...headless, ...options.frontend }),
+      Effect.provideService(Frontend, { ...headless, interactive: options.frontend?.approve !== undefined, ...options.frontend }),
       Effect.provideService(Diagnostics, ({ message }) => Effect.sync(() => void diagnostics.push(message)))
     )
   }))

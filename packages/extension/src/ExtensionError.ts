@@ -33,7 +33,9 @@ export type CallFailure = typeof CallFailure.Type
  */
 export class CallFailed extends Schema.TaggedError<CallFailed>()("CallFailed", {
   extension: Schema.String,
-  reason: CallFailure
+  reason: CallFailure,
+  /** Of a `timeout`: the budget that was spent. */
+  seconds: Schema.optionalKey(Schema.Number)
 }) {
   override get message(): string {
     switch (this.reason) {

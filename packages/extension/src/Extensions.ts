@@ -1,6 +1,5 @@
 /** The running extensions of a session: start, tools, commands, events, stop. */
 import { Context, type Effect, type FileSystem, Layer, type Path, type Stream } from "effect"
-import type { ChildProcessSpawner } from "effect/process"
 import type { CommandContext, HookName, JsonObject } from "@nimlet/protocol"
 import type { CallFailed } from "./ExtensionError.ts"
 import type { Launcher } from "./Launcher.ts"
@@ -65,6 +64,6 @@ export class Extensions extends Context.Service<Extensions, {
   static readonly layer: Layer.Layer<
     Extensions,
     never,
-    ChildProcessSpawner.ChildProcessSpawner | FileSystem.FileSystem | Path.Path
+    FileSystem.FileSystem | Path.Path
   > = Extensions.layerNoDeps.pipe(Layer.provide(layerChildProcess))
 }

@@ -60,6 +60,8 @@ export interface MemberOptions {
   readonly changed: () => void
 }
 
+/** What an ask that came to nothing means for a call. */
+const reasons = { AskTimeout: "timeout", ActorStopped: "crashed", MailboxFull: "busy" } as const
 /** How long a request waits for an extension that is starting or restarting. */
 const waitForReadyMillis = 2_000
 /** How long an event is waited for, where there is no limit, that comes of the asked one's own open request. */
@@ -151,12 +153,12 @@ export const startMember = Effect.fnUntraced(function*(options: MemberOptions) {
           ...(countdown === undefined ? {} : { budget: countdown }),
           cancel: (reply): ExtensionMail => ({ _tag: "Cancel", reply })
         }
-      )
-    }).pipe(Effect.catchTags({
-      AskTimeout: () => failed("timeout"),
-      ActorStopped: () => failed("crashed"),
-      MailboxFull: () => failed("busy")
-    }))
+      ).pipe(Effect.mapError((error) => {
+        if (error instanceof CallFailed) return error
+        const spent = error._tag === "AskTimeout" && countdown !== undefined ? { seconds: countdown.millis / 1000 } : {}
+        return new CallFailed({ extension: key, reason: reasons[error._tag], ...spent })
+      }))
+    })
 
   const request: Member["request"] = (unsent, options = {}) => Effect.andThen(awaitReady, ask(unsent, options))
 

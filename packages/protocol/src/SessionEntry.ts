@@ -67,6 +67,8 @@ export const ToolResultEntry = Schema.Struct({
   tool: Schema.optionalKey(Schema.String),
   details: Schema.optionalKey(JsonObject),
   terminate: Schema.optionalKey(Schema.Boolean),
+  /** The extensions that changed the arguments, where the tool did not run with those of the model. */
+  changed_by: Schema.optionalKey(Schema.Array(Schema.String)),
   ...stamp
 })
 

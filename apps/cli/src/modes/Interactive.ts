@@ -168,6 +168,6 @@ export const interact = Effect.fnUntraced(function*(invocation: Invocation, host
   yield* Effect.sync(() => screen.start())
   if (problem !== undefined) yield* tell(problem, "warning")
   const left = Effect.andThen(Deferred.await(quit), Effect.sync(() => screen.stop()))
-  yield* Effect.raceFirst(run(invocation, host, mode, { typed: "", piped: { text: "", silent: false } }), left)
+  yield* Effect.raceFirst(run(invocation, host, mode, { typed: "", piped: { text: "", silent: false, garbled: false, excessive: false } }), left)
   return 0
 }, Effect.scoped)
