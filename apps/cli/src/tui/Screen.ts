@@ -75,8 +75,10 @@ export class Screen {
   readonly #editor: Editor
   readonly #items = new ItemLines()
   readonly #look: (width: number) => Look
-  /** The item that drawing begins with. */
+  /** The item that drawing begins with, and how many of its lines are left out. */
   #from = 0
+  #skipped = 0
+  #skippedId = -1
   #size = ""
   #lines = 0
   #submitAs: "steer" | "followUp" = "steer"
@@ -223,31 +225,42 @@ export class Screen {
   #render(width: number): ReadonlyArray<string> {
     const look = this.#look(width)
     const size = `${width}x${this.#options.terminal.rows}`
-    if (this.#size !== size) {
+    const first = this.#state.settled[this.#from - this.#state.forgotten] ?? this.#state.live[0]
+    // An answer of which much has scrolled away may be taken back by a hook when it is finished.
+    const isGone = this.#skipped > 0 && !(first?.kind === "answer" && first.id === this.#skippedId && this.#items.of(first, look).length >= this.#skipped)
+    if (this.#size !== size || isGone) {
       this.#size = size
       this.#from = startFor(this.#state, rebuilt, this.#items, look)
+      this.#skipped = 0
     }
-    const transcript = transcriptLines(this.#state, this.#from, this.#items, look)
+    const transcript = transcriptLines(this.#state, this.#from, this.#items, look).slice(this.#skipped)
     const lines = [...transcript, ...aboveComposer(this.#state, look), ...this.#editor.render(width), ...belowComposer(this.#state, look)]
     this.#lines = lines.length
     return lines
   }
 
+  /** Lets go of what stands in the scrollback by now: settled items, and the beginning of an answer that only grows. */
   #letGo(): void {
     const { columns, rows } = this.#options.terminal
     const spare = this.#lines - 2 * rows - held
     if (spare < held) return
     const look = this.#look(Math.max(1, columns))
-    let count = 0
+    const { forgotten, live, settled } = this.#state
+    let left = spare + this.#skipped
     let from = this.#from
-    for (; from - this.#state.forgotten < this.#state.settled.length; from++) {
-      const item = this.#state.settled[from - this.#state.forgotten]
+    for (; from - forgotten < settled.length; from++) {
+      const item = settled[from - forgotten]
       const lines = item === undefined ? 0 : this.#items.of(item, look).length
-      if (count + lines > spare) break
-      count += lines
+      if (lines > left) break
+      left -= lines
     }
-    if (count === 0) return
+    const next = settled[from - forgotten] ?? live[0]
+    const skipped = next?.kind === "answer" ? Math.min(left, this.#items.of(next, look).length) : 0
+    const count = spare + this.#skipped - left + skipped - this.#skipped
+    if (count <= 0) return
     this.#from = from
+    this.#skipped = skipped
+    if (next?.kind === "answer") this.#skippedId = next.id
     this.#lines -= count
     this.#tui.drop(count)
   }

@@ -74,6 +74,29 @@ describe("the screen", () => {
     assert.isBelow(glass.writes.join("").length, 500)
   })
 
+  it("draws what takes the place of a long answer that a hook took back", async () => {
+    const { delta, glass, screen } = makeScreen()
+    for (let n = 0; n < 3_000; n++) {
+      delta(`secret ${n}\n\n`)
+      if (n % 100 === 0) await glass.settled()
+    }
+    screen.dispatch({ type: "agent", event: { type: "message", role: "assistant", content: "Nothing to see.", session_id: "s", turn_id: "t", final: true } })
+    const all = (await glass.all()).join("\n")
+    assert.include(all, "Nothing to see.")
+    assert.notInclude(all, "secret")
+  })
+
+  it("writes an answer of many screens anew at another width, all of it", async () => {
+    const { delta, glass } = makeScreen()
+    for (let n = 0; n < 3_000; n++) {
+      delta(`line ${n}\n\n`)
+      if (n % 100 === 0) await glass.settled()
+    }
+    await glass.resize(81, 24)
+    const numbers = (await glass.all()).flatMap((line) => /^line (\d+)$/.exec(line)?.[1] ?? [])
+    assert.deepStrictEqual(numbers, Array.from({ length: 3_000 }, (_, n) => String(n)))
+  })
+
   it("changes the screen in one piece each time and never clears it while things stream", async () => {
     const { delta, glass } = makeScreen()
     await glass.settled()

@@ -5,6 +5,7 @@ import { openDialog } from "../../src/tui/Dialog.ts"
 import { fieldOf } from "../../src/tui/Field.ts"
 import type { Item } from "../../src/tui/Item.ts"
 import type { State } from "../../src/tui/State.ts"
+import { pieceEnd } from "../../src/tui/view/Answer.ts"
 import { changeOf } from "../../src/tui/view/Diff.ts"
 import { aboveComposer, belowComposer, startFor, transcriptLines } from "../../src/tui/view/Frame.ts"
 import { painted } from "../../src/tui/view/Highlight.ts"
@@ -98,9 +99,10 @@ describe("the transcript", () => {
   })
 
   it("draws an answer that grows as it draws the same at once", () => {
-    const text = "# Title\n\nSome *words* and `code`.\n\n- one\n- two\n\n```js\nconst a = 1\n```\n\n| a | b |\n| - | - |\n| 1 | 2 |\n"
+    const part = "# Title\n\nSome *words* and `code`.\n\n- one\n- two\n\n```js\nconst a = 1\n```\n\n| a | b |\n| - | - |\n| 1 | 2 |\n"
+    const text = Array.from({ length: 12 }, (_, n) => `${part}\nParagraph ${n} of some length, so that there are pieces.\n\n1. one\n\n   still one\n\n2. two\n\n`).join("")
     const growing = new ItemLines()
-    for (let end = 1; end < text.length; end++) growing.of({ kind: "answer", id: 1, text: text.slice(0, end), done: false }, look(40))
+    for (let end = 1; end < text.length; end += 7) growing.of({ kind: "answer", id: 1, text: text.slice(0, end), done: false }, look(40))
     const item = { kind: "answer", id: 1, text, done: true } as const
     assert.deepStrictEqual(growing.of(item, look(40)), new ItemLines().of(item, look(40)))
   })
@@ -118,6 +120,15 @@ describe("the transcript", () => {
 })
 
 describe("parts of views", () => {
+  it("an answer is cut only where nothing behind can change what stands before", () => {
+    const long = `${"word ".repeat(250)}\n\n`
+    assert.strictEqual(pieceEnd(`${long}Next`), long.length)
+    for (const rest of ["", "- item", "1. item", "  indented", "| a |", "> quoted", "[1]: http://x", "\n"]) assert.isUndefined(pieceEnd(`${long}${rest}`), rest)
+    assert.isUndefined(pieceEnd(`\`\`\`\n${long}Next`), "in code")
+    assert.strictEqual(pieceEnd(`\`\`\`\n${long}\`\`\`\n\nNext`), long.length + 9)
+    assert.isUndefined(pieceEnd("short\n\nNext"))
+  })
+
   it("a change is told from what edit and write are asked to do", () => {
     assert.strictEqual(changeOf("edit", { path: "x", old_text: "a\nb", new_text: "c" }), "-a\n-b\n+c")
     assert.strictEqual(changeOf("edit", { path: "x", replacements: [{ old_text: "a", new_text: "b" }, { old_text: "c", new_text: "" }] }), "-a\n+b\n@@\n-c")

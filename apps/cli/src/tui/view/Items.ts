@@ -1,9 +1,10 @@
 /** Things in the transcript as lines. What is settled is drawn once for a width and kept. */
-import { Markdown, type MarkdownTheme } from "@earendil-works/pi-tui"
+import type { MarkdownTheme } from "@earendil-works/pi-tui"
 import { clean, cleanLine } from "../Clean.ts"
 import type { CallItem, Item, SpokenItem } from "../Item.ts"
 import type { Palette } from "../Palette.ts"
 import { callSummary } from "../../modes/TextRows.ts"
+import { AnswerLines } from "./Answer.ts"
 import { diffLines } from "./Diff.ts"
 import type { Highlighter } from "./Highlight.ts"
 import { clamp, firstLines, fit, hang, lastLines, wrap } from "./Lines.ts"
@@ -113,7 +114,7 @@ const welcomeLines = ({ folder, version }: Extract<Item, { readonly kind: "welco
 /** Draws what stands in the transcript, and remembers what cannot change. */
 export class ItemLines {
   #kept = new WeakMap<Item, { readonly width: number; readonly open: boolean; readonly lines: ReadonlyArray<string> }>()
-  #growing = new Map<number, Markdown>()
+  #growing = new Map<number, { readonly width: number; readonly lines: AnswerLines }>()
 
   /** Forgets all: the colours have changed. */
   forget(): void {
@@ -147,13 +148,18 @@ export class ItemLines {
     }
   }
 
-  /** What grows keeps its own drawing, so that a new word costs the last block and not the whole text. */
   #answer({ done, id, text }: SpokenItem, look: Look): ReadonlyArray<string> {
-    const growing = this.#growing.get(id) ?? new Markdown("", 0, 0, markdownTheme(look))
     const over = text.length - longest
-    growing.setText(clean(over > 0 ? `${text.slice(0, longest)}\n\n… ${over} more characters` : text))
+    const words = clean(over > 0 ? `${text.slice(0, longest)}\n\n… ${over} more characters` : text)
+    const kept = this.#growing.get(id)
+    const growing = kept?.width === look.width ? kept.lines : new AnswerLines(markdownTheme(look), look.width)
+    const lines = growing.of(words)
+    if (lines === undefined) {
+      this.#growing.delete(id)
+      return this.#answer({ kind: "answer", done, id, text }, look)
+    }
     if (done) this.#growing.delete(id)
-    else this.#growing.set(id, growing)
-    return growing.render(look.width).map((line) => line.trimEnd())
+    else this.#growing.set(id, { width: look.width, lines: growing })
+    return lines
   }
 }
