@@ -91,6 +91,20 @@ const endTree = (pid: number): boolean => {
 const emptied = (child: ChildProcess): Effect.Effect<void> =>
   Effect.suspend(() => signalGroup(child, 0) ? Effect.andThen(Effect.sleep(10), emptied(child)) : Effect.void)
 
+const living = new Set<ChildProcess>()
+let watched = false
+
+/** A process that is left at once, as by a second signal, takes its groups along; no finalizer runs then. */
+const takeAlong = () => {
+  for (const child of living) signalGroup(child, "SIGKILL")
+}
+const keep = (child: ChildProcess) => {
+  living.add(child)
+  if (watched) return
+  watched = true
+  process.once("exit", takeAlong)
+}
+
 const end = Effect.fnUntraced(function*(child: ChildProcess, exited: Effect.Effect<unknown>) {
   if (signalGroup(child, "SIGTERM")) {
     const gone = yield* Effect.timeoutOption(Effect.andThen(exited, emptied(child)), killAfter)
@@ -100,6 +114,7 @@ const end = Effect.fnUntraced(function*(child: ChildProcess, exited: Effect.Effe
   // One that has left the group may hold the pipes, and one that cannot be killed is no reason to stay.
   for (const pipe of child.stdio) pipe?.destroy()
   child.unref()
+  living.delete(child)
 })
 
 /** Starts the program; when the scope closes, its whole group is ended: SIGTERM, 0.5 s, SIGKILL. */
@@ -110,6 +125,7 @@ export const startProcessGroup = Effect.fnUntraced(function*(
   const child = yield* Effect.acquireRelease(
     Effect.tap(begin(command), (started) =>
       Effect.sync(() => {
+        keep(started)
         started.once("exit", (code, signal) =>
           Deferred.doneUnsafe(exit, Effect.succeed(code === null ? `was ended by ${signal}` : `exited with code ${code}`)))
       })),
