@@ -225,12 +225,7 @@ export const run = Effect.fnUntraced(function*(
       if (unknown.length > 0) return yield* new UsageError({ problem: `--tools: no tool is named ${unknown.join(", ")}` })
       if (sitting !== undefined) {
         const { model: _, ...wishes } = invocation
-        const choose = (provider: string, model: string | undefined) =>
-          chooseModel({ invocation: { ...wishes, provider, ...(model === undefined ? {} : { model }) }, settings, session, host }, Effect.succeed(true)).pipe(
-            Effect.flatMap(({ settled }) => settled),
-            Effect.map(toModel),
-            Effect.provideContext(offering)
-          )
+        const choose = (provider: string, model: string | undefined) => modelBy({ ...wishes, provider, ...(model === undefined ? {} : { model }) }, session)
         const shell = tools.find(({ name }) => name === "bash")
         return yield* Ref.set(result, yield* sitting.talk({ choose, models: knownModels(settings), shell, logs: logFolder(host, path) }))
       }
@@ -251,6 +246,7 @@ export const run = Effect.fnUntraced(function*(
         agent,
         extensions: yield* Extensions,
         sessions: Context.get(sessions, Sessions),
+        trust,
         model: Effect.fnUntraced(function*(name) {
           const { provider } = yield* agent.selection
           return yield* modelBy(withModel(invocation, { provider, ...name }), yield* agent.session)
