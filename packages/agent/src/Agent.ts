@@ -55,6 +55,8 @@ export interface AgentOptions extends Selection, Pick<CompactionOptions, "compac
   readonly mode?: string
   /** What permissions depend on beside the calls themselves. */
   readonly permissions?: Pick<PermissionOptions, "grants" | "protectedPath">
+  /** The most requests to the model a run may make; absent for no limit. */
+  readonly maxSteps?: number
   /** Calls run without a question at first; `/yolo` changes it. */
   readonly yolo?: boolean
   /** Trust in the project, for `/trust`. */
@@ -199,6 +201,7 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     ...(compaction === undefined ? {} : { compaction }),
     ...(start === undefined ? {} : { extensions: start }),
     prepare: load,
+    ...(options.maxSteps === undefined ? {} : { maxSteps: options.maxSteps }),
     ...(onSwitch === undefined ? {} : { onSwitch }),
     onResumed,
     ...(onIdleInput === undefined ? {} : { onIdleText: (text, extension) => onIdleInput({ typed: text, literal: true }, extension) })
