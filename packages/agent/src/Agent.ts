@@ -5,7 +5,7 @@
 import { Context, Deferred, Effect, Layer, Option, Scope, Semaphore, type Stream } from "effect"
 import * as LanguageModel from "effect/ai/LanguageModel"
 import { Extensions, Hooks } from "@nimlet/extension"
-import type { ContentPart, RunPlace } from "@nimlet/protocol"
+import type { AgentEvent, ContentPart, RunPlace } from "@nimlet/protocol"
 import type { Session, Sessions, SessionUnwritable } from "@nimlet/session"
 import type { Tool } from "@nimlet/tools"
 import type { RequiredExtensionMissing, SwitchRefused } from "./AgentError.ts"
@@ -18,6 +18,7 @@ import type { Mode, ModeUnknown } from "./Modes.ts"
 import { makeOffering } from "./Offering.ts"
 import type { Offer, QueueChange, Queued, QueueModes } from "./Queues.ts"
 import type { PermissionOptions } from "./Permissions.ts"
+import { makeRunControl } from "./RunControl.ts"
 import { noResources, type Resources } from "./Resources.ts"
 import { promptOf } from "./RunEvents.ts"
 import { withScopedContext } from "./ScopedRead.ts"
@@ -91,6 +92,12 @@ const promptTool = ({ extension, guidelines, snippet, tool, unasked }: OfferedTo
 export class Agent extends Context.Service<Agent, {
   /** Runs one input to its end. Interrupting it is the user's interrupt: calls are cancelled, the session stays whole. */
   readonly prompt: (input: UserInput) => Effect.Effect<RunResult>
+  /** Runs words to their end: `prompt` for a program that has no more to say of them. */
+  readonly send: (text: string) => Effect.Effect<RunResult>
+  /** Stops what runs and all that waits behind it, as interrupting their fibers does, and returns when it is over. */
+  readonly interrupt: Effect.Effect<void>
+  /** What happens from now on. A slow taker slows the run, and nothing is lost. */
+  readonly events: Stream.Stream<AgentEvent>
   /** Says something before the next model step of the run under way. */
   readonly steer: (text: string) => Effect.Effect<Offer>
   /** Says something when the run under way would end. */
@@ -255,8 +262,14 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
   const inTurn = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> => turn.withPermits(1)(Effect.andThen(switching.ready, effect))
   const go = (target: Parameters<typeof switching.go>[0]) => inTurn(switching.go(target, () => Effect.void))
 
+  const control = yield* makeRunControl
+  const submit = (input: UserInput) => control.during(inTurn(prompt(input)))
+
   return {
-    prompt: (input) => inTurn(prompt(input)),
+    prompt: submit,
+    send: (typed) => submit({ typed }),
+    interrupt: control.interrupt,
+    events: control.events,
     steer: (content) => Effect.flatMap(conversation, ({ queues }) => queues.offer("steer", { content })),
     followUp: (content) => Effect.flatMap(conversation, ({ queues }) => queues.offer("follow_up", { content })),
     queued: Effect.flatMap(conversation, ({ queues }) => queues.queued),
