@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { startModelStub } from "../kit/ModelStub.ts"
 import { anthropic, chat, chatConfig, type ProviderSetup, responses } from "../kit/Providers.ts"
-import { checkRecords } from "../kit/RecordOrder.ts"
+import { checkRecords } from "@nimlet/protocol"
 import { makeWorkspace, records, startNimlet, type Workspace } from "../kit/Workspace.ts"
 
 /** Full at 20,000 tokens, of which the last 1,000 stay. */

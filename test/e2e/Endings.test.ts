@@ -1,6 +1,6 @@
 /** Runs that cannot go on as they should: the disk refuses, the limit of requests is reached. */
 import { describe, expect, it } from "vitest"
-import { checkRecords } from "../kit/RecordOrder.ts"
+import { checkRecords } from "@nimlet/protocol"
 import { makeWorkspace, records } from "../kit/Workspace.ts"
 
 const steps = { steps: [{ tool: "bash", args: { command: "echo ran" } }, { text: "All done." }] }

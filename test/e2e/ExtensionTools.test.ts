@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest"
 import { startModelStub } from "../kit/ModelStub.ts"
 import { anthropic, responses } from "../kit/Providers.ts"
 import { heardBy, installPuppet } from "../kit/Puppet.ts"
-import { checkRecords } from "../kit/RecordOrder.ts"
+import { checkRecords } from "@nimlet/protocol"
 import { lastingSurvivors, makeWorkspace, records } from "../kit/Workspace.ts"
 
 const tool = (name: string, more: object = {}) => ({ name, description: `${name}.`, input_schema: { type: "object" }, ...more })

@@ -1,7 +1,7 @@
 import { cpSync, existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { checkRecords } from "../kit/RecordOrder.ts"
+import { checkRecords } from "@nimlet/protocol"
 import { lastingSurvivors, makeWorkspace, records, type Workspace } from "../kit/Workspace.ts"
 
 const fixtures = join(import.meta.dirname, "../fixtures/extensions")

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest"
 import { startModelStub } from "../kit/ModelStub.ts"
 import { anthropic } from "../kit/Providers.ts"
 import { heardBy, installPuppet } from "../kit/Puppet.ts"
-import { checkRecords } from "../kit/RecordOrder.ts"
+import { checkRecords } from "@nimlet/protocol"
 import { makeWorkspace, records, startNimlet, type Workspace } from "../kit/Workspace.ts"
 
 const plain = { TERM: "xterm", NO_COLOR: "1" }

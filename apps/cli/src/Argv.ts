@@ -20,7 +20,7 @@ export type Command =
   | { readonly kind: "help"; readonly subcommand?: Subcommand["name"] }
   | { readonly kind: "version" }
   | { readonly kind: "completions"; readonly shell: (typeof shells)[number] }
-  | { readonly kind: "subcommand"; readonly name: Subcommand["name"]; readonly invocation: Invocation }
+  | { readonly kind: "subcommand"; readonly name: Subcommand["name"]; readonly invocation: Invocation; readonly operand: string }
   | { readonly kind: "run"; readonly invocation: Invocation }
 
 const initial: Invocation = {
@@ -96,10 +96,12 @@ const subcommandAt = (argv: ReadonlyArray<string>, before: Reading, draft: Draft
   if (here === undefined || before.closed || !before.used.every((flag) => here.flags.includes(flag))) return undefined
   const invocation: Draft = { ...draft }
   const after = readFlags(argv, before.at + here.name.split(" ").length, here.flags, invocation)
-  if (Result.isFailure(after) || after.success.at < argv.length) return undefined
-  const { closed, ending } = after.success
+  if (Result.isFailure(after)) return undefined
+  const { at, closed, ending } = after.success
   if (ending?.kind === "help") return { kind: "help", subcommand: here.name }
-  return closed ? undefined : { kind: "subcommand", name: here.name, invocation }
+  const operand = here.operand === undefined ? "" : argv[at] ?? ""
+  if (closed || argv.length !== at + (here.operand === undefined ? 0 : 1)) return undefined
+  return { kind: "subcommand", name: here.name, invocation, operand }
 }
 
 /** Reads a command line (without the program's own words). `--help` and `--version` end the reading at once. */

@@ -1,6 +1,7 @@
 /** Our command line as `effect/cli` knows one: it writes the help of subcommands and the completions of shells. */
 import { Effect } from "effect"
 import * as CliConfig from "effect/cli/CliConfig"
+import * as CliArgument from "effect/cli/Argument"
 import * as CliCommand from "effect/cli/Command"
 import * as CliFlag from "effect/cli/Flag"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
@@ -19,22 +20,25 @@ const flagOf = ({ about, names, value }: Flag): readonly [string, CliFlag.Flag<u
   return [name, CliFlag.optional(aliases.reduce((flag, alias) => CliFlag.withAlias(flag, alias), described))]
 }
 
-const commandOf = (name: string, about: string, flags: ReadonlyArray<Flag>) =>
-  CliCommand.make(name, Object.fromEntries(flags.map(flagOf))).pipe(CliCommand.withDescription(about))
+const commandOf = (name: string, about: string, flags: ReadonlyArray<Flag>, operand?: string) =>
+  CliCommand.make(name, {
+    ...Object.fromEntries(flags.map(flagOf)),
+    ...(operand === undefined ? {} : { [operand]: CliArgument.File(operand) })
+  }).pipe(CliCommand.withDescription(about))
 
-type Group = { readonly word: string; readonly rest: string; readonly about: string; readonly flags: ReadonlyArray<Flag> }
+type Group = { readonly word: string; readonly rest: string; readonly about: string; readonly flags: ReadonlyArray<Flag>; readonly operand: string | undefined }
 
 /** Subcommands of one word, and those of two under a command of the first word. */
 const children = Object.entries(Object.groupBy(
-  subcommands.map(({ about, flags, name }): Group => {
+  subcommands.map(({ about, flags, name, operand }): Group => {
     const [word = "", ...rest] = name.split(" ")
-    return { word, rest: rest.join(" "), about, flags }
+    return { word, rest: rest.join(" "), about, flags, operand }
   }),
   ({ word }) => word
 )).flatMap(([word, group = []]) => {
   const alone = group.find(({ rest }) => rest === "")
-  if (alone !== undefined) return [commandOf(word, alone.about, alone.flags)]
-  const below = group.map(({ about, flags, rest }) => commandOf(rest, about, flags))
+  if (alone !== undefined) return [commandOf(word, alone.about, alone.flags, alone.operand)]
+  const below = group.map(({ about, flags, operand, rest }) => commandOf(rest, about, flags, operand))
   return [commandOf(word, `subcommands of ${word}`, []).pipe(CliCommand.withSubcommands(below))]
 })
 

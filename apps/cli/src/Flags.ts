@@ -5,7 +5,7 @@
 
 /** What the flags and words of a command line ask for. */
 export interface Invocation {
-  readonly mode: "text" | "print" | "json"
+  readonly mode: "text" | "print" | "json" | "rpc"
   readonly prompt: string
   readonly provider?: string
   readonly model?: string
@@ -96,15 +96,16 @@ export const runFlags: ReadonlyArray<Flag> = [
   {
     names: ["-p", "--print"],
     about: "only the final answer on stdout",
-    set: (draft) => void (draft.mode = draft.mode === "json" ? "json" : "print")
+    set: (draft) => void (draft.mode = draft.mode === "text" ? "print" : draft.mode)
   },
   {
     names: ["--mode"],
-    value: "json",
-    about: "machine-readable records on stdout",
+    value: "json|rpc",
+    about: "json: the records of one turn on stdout; rpc: a program drives nimlet by lines of JSON",
     set: (draft, value) => {
-      if (value.toLowerCase() !== "json") return `--mode takes json, not '${value}'`
-      draft.mode = "json"
+      const mode = value.toLowerCase()
+      if (mode !== "json" && mode !== "rpc") return `--mode takes json or rpc, not '${value}'`
+      draft.mode = mode
     }
   },
   provider,
@@ -168,9 +169,10 @@ export const runFlags: ReadonlyArray<Flag> = [
   }
 ]
 
-/** Something other than a run: its words, and the only flags it takes, before or behind them. */
+/** Something other than a run: its words, and the only flags it takes, before or behind them; `operand` is one more word it needs. */
 export interface Subcommand {
-  readonly name: "extension list" | "doctor"
+  readonly name: "extension list" | "doctor" | "replay"
+  readonly operand?: string
   readonly about: string
   readonly flags: ReadonlyArray<Flag>
 }
@@ -186,6 +188,12 @@ export const subcommands: ReadonlyArray<Subcommand> = [
     name: "doctor",
     about: "says how nimlet is set up here, and what to do about what is wrong",
     flags: [json, start, provider, model, apiKey, approve, extension, noExtensions, requireExtension]
+  },
+  {
+    name: "replay",
+    operand: "FILE",
+    about: "checks what a machine mode wrote, or a session file, and says what is out of order or missing",
+    flags: []
   }
 ]
 
@@ -205,11 +213,14 @@ const row = ({ about, names, value }: Flag): string => {
 export const usage = `nimlet [FLAGS] [PROMPT...]
 nimlet SUBCOMMAND [FLAGS]
 
+  nimlet                                  stay and talk, at a terminal
   nimlet "fix the failing test"           one prompt in this folder
   git diff | nimlet -p "review this"      the answer alone on stdout
   nimlet --mode json "..."                one JSON record a line
+  nimlet --mode rpc                       commands in, records out, until the input ends
   nimlet extension list                   what every extension offers, and why others do not start
   nimlet doctor                           how nimlet is set up here, and what is wrong
+  nimlet replay FILE                      what is wrong in a recorded stream or session
 
 Flags stand before the prompt; everything from its first word on is the prompt. A subcommand has nothing behind it but its
 own flags: \`nimlet doctor\` is one, \`nimlet doctor my code\` and \`nimlet -- doctor\` are prompts.

@@ -2,7 +2,7 @@
  * One run from start to end: settings, session, model, extensions, agent, the prompt, and all of it closed again. What
  * cannot start fails before a record or an answer is written.
  */
-import { Effect, FileSystem, Layer, Option, Path, Ref } from "effect"
+import { Context, Effect, FileSystem, Layer, Option, Path, Ref } from "effect"
 import {
   Agent, EventSink, layerAsker, loadProjectSettings, loadSettings, isProtected, loadResources, makeMentions, makeProjectGrants, type RequiredExtensionMissing, reservedToolNames, type RunResult, type Selection, type Settings, type SettingsInvalid,
   systemPrompt, type Trust
@@ -15,7 +15,7 @@ import { UsageError } from "./Argv.ts"
 import type { Invocation } from "./Flags.ts"
 import { chooseExtensions } from "./ExtensionChoice.ts"
 import type { Host } from "./Host.ts"
-import { chooseModel, type ChosenModel, keyVariables, type NoModel } from "./Model.ts"
+import { chooseModel, type ChosenModel, keyVariables, knownModels, type NoModel } from "./Model.ts"
 import type { Mode } from "./modes/Mode.ts"
 import { projectTrust, skippedNotice } from "./ProjectTrust.ts"
 import type { PipedText } from "./StandardInput.ts"
@@ -44,6 +44,9 @@ export const sessionFolder = (settings: Settings, host: Host, path: Path.Path): 
   const chosen = settings.agent?.session_dir ?? "~/.nimlet/sessions"
   return path.resolve(host.cwd, chosen.startsWith("~/") ? path.join(host.home, chosen.slice(2)) : chosen)
 }
+
+/** Where the output of extensions goes. */
+const logFolder = (host: Host, path: Path.Path): string => path.join(host.home, ".nimlet", "logs")
 
 /** What commands of tools run with: everything but providers' keys. */
 const toolEnvironment = (host: Host, settings: Settings) => without(host.environment, keyVariables(settings))
@@ -107,7 +110,8 @@ const extensionsOf = Effect.fnUntraced(function*(invocation: Invocation, host: H
       workspace,
       sessionId: session.id,
       mode: mode.name,
-      logs: path.join(host.home, ".nimlet", "logs"),
+      logs: logFolder(host, path),
+      ...(mode.sitting === undefined ? {} : { proceed: mode.sitting.proceed }),
       environment: host.environment,
       withheld: keyVariables(settings),
       session: {
@@ -120,6 +124,14 @@ const extensionsOf = Effect.fnUntraced(function*(invocation: Invocation, host: H
     }
     return options
   })
+})
+
+/** The same with a model chosen by name. A key that was given belongs to the provider it was given with. */
+const withModel = ({ apiKey, ...invocation }: Invocation, { model, provider }: { readonly provider: string; readonly model: string }): Invocation => ({
+  ...invocation,
+  ...(apiKey === undefined || provider !== invocation.provider ? {} : { apiKey }),
+  provider,
+  model
 })
 
 const toModel = ({ info, layer }: ChosenModel) => ({ ...info, layer })
@@ -173,7 +185,16 @@ export const run = Effect.fnUntraced(function*(
     const extensions = yield* extensionsOf(invocation, host, mode, settings, workspace, trust, settle)
     const maxSteps = invocation.maxSteps ?? settings.agent?.max_steps
     const { follow_up_mode: followUp, steering_mode: steering } = settings.agent ?? {}
+    const queues = { ...(steering === undefined ? {} : { steering }), ...(followUp === undefined ? {} : { followUp }) }
     const offering = yield* Effect.context<Extensions | FileSystem.FileSystem>()
+    const { sitting } = mode
+    if (sitting !== undefined) yield* Effect.forkScoped(sitting.watch)
+    const modelBy = (wishes: Invocation, at: Session) =>
+      chooseModel({ invocation: wishes, settings, session: at, host }, Effect.succeed(true)).pipe(
+        Effect.flatMap(({ settled }) => settled),
+        Effect.map(toModel),
+        Effect.provideContext(offering)
+      )
     const told = Effect.tap(choice.settled, ({ notices }) => Effect.forEach(notices, mode.notice, { discard: true }))
     const agent = Agent.layerChoosing({
       session,
@@ -186,6 +207,7 @@ export const run = Effect.fnUntraced(function*(
       resources: Effect.provideContext(resources, machine),
       mentions: yield* makeMentions,
       mode: mode.name,
+      ...(sitting === undefined ? {} : { onIdleInput: sitting.idleInput }),
       extensions,
       trust,
       permissions: { grants: yield* makeProjectGrants(workspace, trust), protectedPath: yield* protectedPaths },
@@ -193,22 +215,31 @@ export const run = Effect.fnUntraced(function*(
       ...(maxSteps === undefined ? {} : { maxSteps }),
       onSwitch: (to, from) => Effect.andThen(Ref.set(present, to), mode.switched(from.id, to.id)),
       modelOf: (at) =>
-        chooseModel({ invocation, settings, session: at, host }, Effect.succeed(true)).pipe(
-          Effect.flatMap(({ settled }) => settled),
-          Effect.map(toModel),
-          Effect.catch((error) => mode.sink.publish({ type: "diagnostic", level: "warning", message: `${error.message}; the present model goes on` }).pipe(Effect.as(undefined))),
-          Effect.provideContext(offering)
+        modelBy(invocation, at).pipe(
+          Effect.catch((error) => mode.sink.publish({ type: "diagnostic", level: "warning", message: `${error.message}; the present model goes on` }).pipe(Effect.as(undefined)))
         ),
-      queues: {
-        ...(steering === undefined ? {} : { steering }),
-        ...(followUp === undefined ? {} : { followUp })
-      },
+      queues: mode.queues === undefined ? queues : mode.queues(queues),
+      ...(mode.onIdleInput === undefined ? {} : { onIdleInput: mode.onIdleInput }),
       ...(invocation.tools === undefined ? {} : { only: invocation.tools.map(ownName) })
     }, Effect.map(told, toModel)).pipe(Layer.provide(Layer.succeedContext(sessions)))
     yield* Effect.gen(function*() {
       const unknown = yield* unknownTools(invocation)
       if (unknown.length > 0) return yield* new UsageError({ problem: `--tools: no tool is named ${unknown.join(", ")}` })
+      if (sitting !== undefined) {
+        const { model: _, ...wishes } = invocation
+        const choose = (provider: string, model: string | undefined) =>
+          chooseModel({ invocation: { ...wishes, provider, ...(model === undefined ? {} : { model }) }, settings, session, host }, Effect.succeed(true)).pipe(
+            Effect.flatMap(({ settled }) => settled),
+            Effect.map(toModel),
+            Effect.provideContext(offering)
+          )
+        const shell = tools.find(({ name }) => name === "bash")
+        return yield* Ref.set(result, yield* sitting.talk({ choose, models: knownModels(settings), shell, logs: logFolder(host, path) }))
+      }
       const { piped, typed } = input
+      if (piped.garbled) {
+        yield* mode.sink.publish({ type: "diagnostic", level: "warning", message: "what came on standard input is not all text in UTF-8; � stands for what is none" })
+      }
       if (piped.silent) {
         yield* mode.sink.publish({
           type: "diagnostic",
@@ -216,8 +247,18 @@ export const run = Effect.fnUntraced(function*(
           message: `nothing came on standard input in ${invocation.stdinWait} s; going on without it`
         })
       }
-      yield* Ref.set(result, yield* (yield* Agent).prompt({ typed, piped: piped.text }))
-    }).pipe(Effect.provide(agent))
+      const agent = yield* Agent
+      if (mode.converse === undefined) return yield* Ref.set(result, yield* agent.prompt({ typed, piped: piped.text }))
+      yield* Ref.set(result, yield* mode.converse({
+        agent,
+        extensions: yield* Extensions,
+        sessions: Context.get(sessions, Sessions),
+        model: Effect.fnUntraced(function*(name) {
+          const { provider } = yield* agent.selection
+          return yield* modelBy(withModel(invocation, { provider, ...name }), yield* agent.session)
+        })
+      }))
+    }).pipe(Effect.provide(agent), Effect.provideContext(sessions))
   }).pipe(Effect.provide(Layer.mergeAll(
     Layer.provideMerge(Hooks.layer, Extensions.layer),
     layerLocal({ workspace }),
@@ -228,8 +269,12 @@ export const run = Effect.fnUntraced(function*(
       mode.sink.publish({ type: "diagnostic", level, message, ...(extension === undefined ? {} : { extension }) }))
   )))
 
-  yield* mode.opened(session.id)
   const closed = Effect.flatMap(Ref.get(present), ({ id }) => Effect.flatMap(Ref.get(result), (last) => mode.closed(id, last)))
-  yield* conversation.pipe(Effect.tapError(({ message }) => mode.refused(message)), Effect.ensuring(closed))
+  // Whatever interrupts us, and whenever: what was opened is closed.
+  yield* Effect.acquireUseRelease(
+    mode.opened(session.id),
+    () => Effect.tapError(Effect.andThen(mode.greeted ?? Effect.void, conversation), ({ message }) => mode.refused(message)),
+    () => closed
+  )
   return yield* Ref.get(result)
 }, Effect.scoped)

@@ -16,7 +16,7 @@ import type { RunResult } from "./Loop.ts"
 import { makeModeChoice, planningHooks } from "./ModeChoice.ts"
 import type { Mode, ModeUnknown } from "./Modes.ts"
 import { makeOffering } from "./Offering.ts"
-import type { Offer, QueueChange, Queued, QueueModes } from "./Queues.ts"
+import type { Offer, QueueChange, Queued, QueuedText, QueueModes } from "./Queues.ts"
 import type { PermissionOptions } from "./Permissions.ts"
 import { makeRunControl } from "./RunControl.ts"
 import { noResources, type Resources } from "./Resources.ts"
@@ -79,6 +79,8 @@ const selectionOf = ({ contextWindow, model, provider, thinking }: Selection): S
   ...(contextWindow === undefined ? {} : { contextWindow })
 })
 
+const queuedText = (content: string, requestId: string | undefined): QueuedText => ({ content, ...(requestId === undefined ? {} : { requestId }) })
+
 const noQuestions = "User questions are unavailable in this interface."
 
 const promptTool = ({ extension, guidelines, snippet, tool, unasked }: OfferedTool): PromptTool => ({
@@ -98,12 +100,14 @@ export class Agent extends Context.Service<Agent, {
   readonly interrupt: Effect.Effect<void>
   /** What happens from now on. A slow taker slows the run, and nothing is lost. */
   readonly events: Stream.Stream<AgentEvent>
-  /** Says something before the next model step of the run under way. */
-  readonly steer: (text: string) => Effect.Effect<Offer>
+  /** Says something before the next model step of the run under way; `requestId` is told when it is queued and delivered. */
+  readonly steer: (text: string, requestId?: string) => Effect.Effect<Offer>
   /** Says something when the run under way would end. */
-  readonly followUp: (text: string) => Effect.Effect<Offer>
+  readonly followUp: (text: string, requestId?: string) => Effect.Effect<Offer>
   /** What was said so and waits. After a run that failed or was interrupted, some may be left. */
   readonly queued: Effect.Effect<Queued>
+  /** Takes the oldest of what was left, steering first, for a run of its own. */
+  readonly takeLeft: Effect.Effect<QueuedText | undefined>
   /** Takes all of it back. */
   readonly clearQueued: Effect.Effect<Queued>
   /** What happens to it in the session that is open now. */
@@ -270,8 +274,9 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     send: (typed) => submit({ typed }),
     interrupt: control.interrupt,
     events: control.events,
-    steer: (content) => Effect.flatMap(conversation, ({ queues }) => queues.offer("steer", { content })),
-    followUp: (content) => Effect.flatMap(conversation, ({ queues }) => queues.offer("follow_up", { content })),
+    steer: (content, requestId) => Effect.flatMap(conversation, ({ queues }) => queues.offer("steer", queuedText(content, requestId))),
+    followUp: (content, requestId) => Effect.flatMap(conversation, ({ queues }) => queues.offer("follow_up", queuedText(content, requestId))),
+    takeLeft: Effect.flatMap(conversation, ({ queues }) => queues.takeLeft),
     queued: Effect.flatMap(conversation, ({ queues }) => queues.queued),
     clearQueued: Effect.flatMap(conversation, ({ queues }) => queues.clear),
     queueChanges: Effect.map(conversation, ({ queues }) => queues.changes),

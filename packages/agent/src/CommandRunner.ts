@@ -46,6 +46,8 @@ interface Voice {
   readonly note: (text: string) => Effect.Effect<void>
   readonly fail: (text: string) => Effect.Effect<Outcome>
   readonly end: Effect.Effect<void>
+  /** What the command wants said is run next, unless it fails yet. */
+  readonly follow: () => void
 }
 
 /** Runs what was typed. */
@@ -54,6 +56,7 @@ export type CommandRunner = (typed: string, command: TypedCommand) => Effect.Eff
 const voiceOf = Effect.fnUntraced(function*(place: RunPlace) {
   const { publish } = yield* EventSink
   let ended = false
+  let followed = false
   const voice: Voice = {
     tell: (text) =>
       publish({ type: "message", session_id: place.session_id, turn_id: place.turn_id, role: "assistant", content: text, final: true }).pipe(
@@ -61,14 +64,15 @@ const voiceOf = Effect.fnUntraced(function*(place: RunPlace) {
       ),
     note: (message) => publish({ type: "diagnostic", level: "info", message }),
     fail: (message) =>
-      Effect.as(
-        publish(ended ? { type: "diagnostic", level: "error", message } : { type: "error", ...place, step: -1, message }),
-        { success: false, text: "" }
-      ),
+      Effect.suspend(() => {
+        followed = false
+        return publish(ended ? { type: "diagnostic", level: "error", message } : { type: "error", ...place, step: -1, message })
+      }).pipe(Effect.as({ success: false, text: "" })),
+    follow: () => void (followed = true),
     end: Effect.suspend(() => {
       if (ended) return Effect.void
       ended = true
-      return publish({ type: "run_end", ...place })
+      return publish({ type: "run_end", ...place, ...(followed ? { followed } : {}) })
     })
   }
   return voice
@@ -213,6 +217,7 @@ export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<
 
     const extensionCommand = Effect.fnUntraced(function*(name: string, args: string, voice: Voice) {
       const { message = "", prompt = "", reload: wanted = false, session = {} } = yield* extensions.runCommand(name, args, yield* context)
+      if (prompt !== "") voice.follow()
       if (message !== "") yield* voice.tell(message)
       const done = yield* act(voice, session)
       if (done === undefined) return { success: false, text: message }

@@ -81,7 +81,7 @@ export const makeConversation = Effect.fnUntraced(function*(
 ): Effect.fn.Return<Conversation, never, Hooks> {
   const { builtins, selection, system, tools } = options
   const hooks = yield* Hooks
-  const queues = yield* makeQueues(options.queues)
+  const queues = yield* makeQueues(options.queues, session.id)
   const permissions = yield* makePermissions(options.permissions)
   const runner = yield* makeToolRunner(permissions)
   const compaction = yield* followingWindow({

@@ -17,7 +17,7 @@ export interface Course {
 /** What comes after an answer. `say` is for the model alone and not kept; `told` is for people. */
 export type Verdict =
   | { readonly _tag: "Done"; readonly told?: string }
-  | { readonly _tag: "GoOn"; readonly say?: string }
+  | { readonly _tag: "GoOn"; readonly say?: string; readonly told?: string }
   | { readonly _tag: "Fail"; readonly why: string }
 
 /** Nothing was answered yet. */
@@ -43,12 +43,12 @@ export const judge = (
   if (finish === "length") {
     const cuts = course.cuts + 1
     const why = `The answer was cut off at the model's output limit ${mostCuts} times in a row.`
-    return [{ ...course, cuts }, cuts >= mostCuts ? { _tag: "Fail", why } : { _tag: "GoOn", say: cut }]
+    return [{ ...course, cuts }, cuts >= mostCuts ? { _tag: "Fail", why } : { _tag: "GoOn", say: cut, told: "The answer was cut off at the model's output limit; going on" }]
   }
   if (!isBlank) return [course, { _tag: "Done" }]
   return course.nudged
     ? [course, { _tag: "Fail", why: "The model stopped without a user-facing answer." }]
-    : [{ ...course, nudged: true }, { _tag: "GoOn", say: blank }]
+    : [{ ...course, nudged: true }, { _tag: "GoOn", say: blank, told: "The answer was blank; asking once more" }]
 }
 
 /** Takes note of a step's calls: their text, and whether all of them failed. A reason to stop when that goes on and on. */

@@ -218,7 +218,7 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
           if (stuck !== undefined) return yield* failed(step, stuck)
           if (verdict._tag === "Fail") return yield* failed(step, verdict.why)
           nudge = verdict._tag === "GoOn" && verdict.say !== undefined ? [untypedMessage(verdict.say)] : []
-          if (verdict._tag === "Done" && verdict.told !== undefined) yield* publish({ type: "diagnostic", level: "warning", message: verdict.told })
+          if (verdict.told !== undefined) yield* publish({ type: "diagnostic", level: "warning", message: verdict.told })
           if (done) return { success: true, text: said }
           continue
         }

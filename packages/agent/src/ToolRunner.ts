@@ -91,7 +91,8 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
       const sent = parsed.success
       const faults = yield* faultsOf(offered, sent)
       if (faults.length > 0) return refuse(call.name, faults)
-      if (!isHooked(offered)) return yield* Effect.andThen(watch?.begun ?? Effect.void, execute(call, offered, sent, watch))
+      const begun = watch?.begun ?? Effect.void
+      if (!isHooked(offered)) return yield* Effect.andThen(begun, execute(call, offered, sent, watch))
 
       const gate = yield* hooks.run("tool_call", { tool: call.name, arguments: sent }, options)
       if (gate._tag === "Blocked") return denied(gate.reason)
@@ -106,7 +107,7 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
       if (Option.isSome(denial)) return denied(denial.value)
 
       if (changed) note(gate.changedBy)
-      if (watch !== undefined) yield* watch.begun
+      yield* begun
       const result = yield* execute(call, offered, args, watch)
       return yield* afterwards(call.name, sent, args, result, options)
     })
