@@ -24,6 +24,7 @@ import { promptOf } from "./RunEvents.ts"
 import { withScopedContext } from "./ScopedRead.ts"
 import { aboutSelection, type ChosenModel, type Selection } from "./Selection.ts"
 import { type Destination, makeSwitching, type SwitchingOptions } from "./Switching.ts"
+import { type Prices, type SessionTotals, totalsOf } from "./Totals.ts"
 import type { Trust } from "./Trust.ts"
 import { type PromptTool, type SystemPrompt, type SystemText } from "./SystemPrompt.ts"
 import type { OfferedTool } from "./ToolSet.ts"
@@ -56,6 +57,8 @@ export interface AgentOptions extends Selection, Pick<CompactionOptions, "compac
   readonly mode?: string
   /** What permissions depend on beside the calls themselves. */
   readonly permissions?: Pick<PermissionOptions, "grants" | "protectedPath">
+  /** What models cost, for `totals`. */
+  readonly pricesOf?: (provider: string, model: string) => Prices | undefined
   /** The most requests to the model a run may make; absent for no limit. */
   readonly maxSteps?: number
   /** Calls run without a question at first; `/yolo` changes it. */
@@ -126,6 +129,8 @@ export class Agent extends Context.Service<Agent, {
   readonly selection: Effect.Effect<Selection>
   /** Has another model answer from the next run on. Fails when the session cannot be written; nothing is changed then. */
   readonly select: (choice: ModelChoice) => Effect.Effect<void, SessionUnwritable>
+  /** What the session has used so far. */
+  readonly totals: Effect.Effect<SessionTotals>
   /** The way of working, and all there are. */
   readonly mode: Effect.Effect<Mode>
   readonly modes: Effect.Effect<ReadonlyArray<Mode>>
@@ -248,12 +253,14 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
       const running = modes.during(switching.current().run(content))
       return onIdleInput === undefined ? Effect.ensuring(running, dropLeft) : running
     })
+  const totals = Effect.map(Effect.flatMap(conversation, ({ session }) => session.entries), (entries) => totalsOf(entries, options.pricesOf))
   const runCommand = yield* makeCommandRunner({
     switching,
     selection,
     mode: options.mode ?? "text",
     say: (text) => Effect.flatMap(wording.words(text), say),
     resources: () => resources,
+    totals,
     modes,
     yolo: (on) => yolo = on ?? yolo,
     ...(options.trust === undefined ? {} : { trust: options.trust })
@@ -296,6 +303,7 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
       yield* choose(choice)
       yield* hooks.run("session_settings_changed", aboutSelection(session, choice))
     }, inTurn),
+    totals,
     mode: Effect.sync(modes.chosen),
     modes: modes.all,
     setMode: modes.choose,
