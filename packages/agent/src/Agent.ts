@@ -136,6 +136,10 @@ export class Agent extends Context.Service<Agent, {
   readonly modes: Effect.Effect<ReadonlyArray<Mode>>
   /** Works another way from the next run on. */
   readonly setMode: (id: string) => Effect.Effect<Mode, ModeUnknown>
+  /** Whether every call runs without a question. */
+  readonly yolo: Effect.Effect<boolean>
+  /** Commands that are files: templates by their name, skills as `skill:NAME`. */
+  readonly fileCommands: Effect.Effect<ReadonlyArray<{ readonly name: string; readonly description: string }>>
   /** Names of the tools the model is offered now. */
   readonly toolNames: Effect.Effect<ReadonlyArray<string>>
 }>()("@nimlet/agent/Agent") {
@@ -307,6 +311,8 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     mode: Effect.sync(modes.chosen),
     modes: modes.all,
     setMode: modes.choose,
+    yolo: Effect.sync(() => yolo),
+    fileCommands: Effect.sync(() => [...resources.templates, ...resources.skills.map(({ description, name }) => ({ name: `skill:${name}`, description }))].map(({ description, name }) => ({ name, description }))),
     toolNames: Effect.map(tools, (set) => set.tools.map(({ tool }) => tool.name))
   }
 })
