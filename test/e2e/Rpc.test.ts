@@ -79,7 +79,6 @@ describe("nimlet --mode rpc", () => {
     expect(await rpc.ask("steer", { message: "x" })).toMatchObject({ ok: false, error: "Agent is idle; use prompt." })
     expect(await rpc.ask("set_steering_mode", { mode: "some" })).toMatchObject({ ok: false, error: "mode must be all or one-at-a-time." })
     expect(await rpc.ask("set_mode", { mode: "dance" })).toMatchObject({ ok: false, error: expect.stringContaining("dance") })
-    expect(await rpc.ask("trust", { on: true })).toMatchObject({ ok: false, error: expect.stringContaining("--approve") })
     expect(await rpc.ask("approve", { request_id: "none", decision: "once" })).toMatchObject({ ok: false, error: expect.stringContaining("none") })
     expect(await rpc.ask("command", { name: "no such" })).toMatchObject({ ok: false })
     expect(await rpc.ask("get_state")).toMatchObject({ ok: true, busy: false, queued: 0, steering_mode: "one-at-a-time", mode: "act", provider: "offline" })
@@ -227,6 +226,9 @@ describe("nimlet --mode rpc", () => {
     expect(await rpc.ask("fork", { message: 9 })).toMatchObject({ ok: false, error: expect.stringContaining("9") })
     expect(await rpc.ask("fork", { message: 1 })).toMatchObject({ ok: true, text: "read a.txt" })
     expect(await rpc.ask("compact")).toMatchObject({ ok: true, did_compact: false })
+    expect(await rpc.ask("set_mode", { mode: "plan" })).toMatchObject({ ok: true, mode: "plan" })
+    expect(await rpc.ask("get_state")).toMatchObject({ mode: "plan" })
+    expect(await rpc.ask("set_mode", { mode: "act" })).toMatchObject({ ok: true })
     const { sessions } = await rpc.ask("list_sessions", { query: "files" })
     expect(sessions).toMatchObject([{ session_id: second, first_text: "list the files" }])
     expect(await rpc.ask("reload")).toMatchObject({ ok: true })
@@ -236,6 +238,18 @@ describe("nimlet --mode rpc", () => {
     const { stdout } = await rpc.end()
     expectRight(stdout)
     expect(records(stdout).filter(({ type }) => type === "session_start")).toHaveLength(4)
+  })
+
+  it("loads the project's own extensions when its client trusts it, and leaves them out again", async () => {
+    await using space = await makeWorkspace()
+    await space.extension("asker", { ...withAsker, root: ".nimlet/extensions" })
+    const rpc = startRpc(space, offline)
+    expect((await rpc.ask("extensions"))["extensions"]).toEqual([])
+    expect(await rpc.ask("trust", { on: true })).toMatchObject({ ok: true, trusted: true, files: expect.arrayContaining([expect.stringContaining("asker")]) })
+    expect((await rpc.ask("extensions"))["extensions"]).toMatchObject([{ key: "asker", project: true, state: "running" }])
+    expect(await rpc.ask("trust", { on: false })).toMatchObject({ ok: true, trusted: false })
+    expect((await rpc.ask("extensions"))["extensions"]).toEqual([])
+    expectRight((await rpc.end()).stdout)
   })
 
   // J-053

@@ -183,6 +183,7 @@ export const run = Effect.fnUntraced(function*(
     const machine = yield* Effect.context<FileSystem.FileSystem | Path.Path | Operations>()
     const resources = loadResources({ home, workspace, trusted: () => trust.current().trusted, env: toolEnvironment(host, settings) })
     const extensions = yield* extensionsOf(invocation, host, mode, settings, workspace, trust, settle)
+    const maxSteps = invocation.maxSteps ?? settings.agent?.max_steps
     const { follow_up_mode: followUp, steering_mode: steering } = settings.agent ?? {}
     const queues = { ...(steering === undefined ? {} : { steering }), ...(followUp === undefined ? {} : { followUp }) }
     const offering = yield* Effect.context<Extensions | FileSystem.FileSystem>()
@@ -209,6 +210,7 @@ export const run = Effect.fnUntraced(function*(
       trust,
       permissions: { grants: yield* makeProjectGrants(workspace, trust), protectedPath: yield* protectedPaths },
       yolo: invocation.yolo,
+      ...(maxSteps === undefined ? {} : { maxSteps }),
       onSwitch: (to, from) => Effect.andThen(Ref.set(present, to), mode.switched(from.id, to.id)),
       modelOf: (at) =>
         modelBy(invocation, at).pipe(
@@ -238,6 +240,7 @@ export const run = Effect.fnUntraced(function*(
         agent,
         extensions: yield* Extensions,
         sessions: Context.get(sessions, Sessions),
+        trust,
         models: knownModels(settings),
         shell: tools.find(({ name }) => name === "bash"),
         logs: logFolder(host, path),

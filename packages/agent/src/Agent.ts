@@ -5,7 +5,7 @@
 import { Context, Deferred, Effect, Layer, Option, Scope, Semaphore, type Stream } from "effect"
 import * as LanguageModel from "effect/ai/LanguageModel"
 import { Extensions, Hooks } from "@nimlet/extension"
-import type { ContentPart, RunPlace } from "@nimlet/protocol"
+import type { AgentEvent, ContentPart, RunPlace } from "@nimlet/protocol"
 import type { Session, Sessions, SessionUnwritable } from "@nimlet/session"
 import type { Tool } from "@nimlet/tools"
 import type { RequiredExtensionMissing, SwitchRefused } from "./AgentError.ts"
@@ -18,11 +18,13 @@ import type { Mode, ModeUnknown } from "./Modes.ts"
 import { makeOffering } from "./Offering.ts"
 import type { Offer, QueueChange, Queued, QueuedText, QueueModes } from "./Queues.ts"
 import type { PermissionOptions } from "./Permissions.ts"
+import { makeRunControl } from "./RunControl.ts"
 import { noResources, type Resources } from "./Resources.ts"
 import { promptOf } from "./RunEvents.ts"
 import { withScopedContext } from "./ScopedRead.ts"
 import { aboutSelection, type ChosenModel, type Selection } from "./Selection.ts"
 import { type Destination, makeSwitching, type SwitchingOptions } from "./Switching.ts"
+import { type Prices, type SessionTotals, totalsOf } from "./Totals.ts"
 import type { Trust } from "./Trust.ts"
 import { type PromptTool, type SystemPrompt, type SystemText } from "./SystemPrompt.ts"
 import type { OfferedTool } from "./ToolSet.ts"
@@ -55,6 +57,10 @@ export interface AgentOptions extends Selection, Pick<CompactionOptions, "compac
   readonly mode?: string
   /** What permissions depend on beside the calls themselves. */
   readonly permissions?: Pick<PermissionOptions, "grants" | "protectedPath">
+  /** What models cost, for `totals`. */
+  readonly pricesOf?: (provider: string, model: string) => Prices | undefined
+  /** The most requests to the model a run may make; absent for no limit. */
+  readonly maxSteps?: number
   /** Calls run without a question at first; `/yolo` changes it. */
   readonly yolo?: boolean
   /** Trust in the project, for `/trust`. */
@@ -91,6 +97,12 @@ const promptTool = ({ extension, guidelines, snippet, tool, unasked }: OfferedTo
 export class Agent extends Context.Service<Agent, {
   /** Runs one input to its end. Interrupting it is the user's interrupt: calls are cancelled, the session stays whole. */
   readonly prompt: (input: UserInput) => Effect.Effect<RunResult>
+  /** Runs words to their end: `prompt` for a program that has no more to say of them. */
+  readonly send: (text: string) => Effect.Effect<RunResult>
+  /** Stops what runs and all that waits behind it, as interrupting their fibers does, and returns when it is over. */
+  readonly interrupt: Effect.Effect<void>
+  /** What happens from now on. A slow taker slows the run, and nothing is lost. */
+  readonly events: Stream.Stream<AgentEvent>
   /** Says something before the next model step of the run under way; `requestId` is told when it is queued and delivered. */
   readonly steer: (text: string, requestId?: string) => Effect.Effect<Offer>
   /** Says something when the run under way would end. */
@@ -117,6 +129,8 @@ export class Agent extends Context.Service<Agent, {
   readonly selection: Effect.Effect<Selection>
   /** Has another model answer from the next run on. Fails when the session cannot be written; nothing is changed then. */
   readonly select: (choice: ModelChoice) => Effect.Effect<void, SessionUnwritable>
+  /** What the session has used so far. */
+  readonly totals: Effect.Effect<SessionTotals>
   /** The way of working, and all there are. */
   readonly mode: Effect.Effect<Mode>
   readonly modes: Effect.Effect<ReadonlyArray<Mode>>
@@ -207,6 +221,7 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     ...(compaction === undefined ? {} : { compaction }),
     ...(start === undefined ? {} : { extensions: start }),
     prepare: load,
+    ...(options.maxSteps === undefined ? {} : { maxSteps: options.maxSteps }),
     ...(onSwitch === undefined ? {} : { onSwitch }),
     onResumed,
     ...(onIdleInput === undefined ? {} : { onIdleText: (text, extension) => onIdleInput({ typed: text, literal: true }, extension) })
@@ -242,12 +257,14 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
       const running = modes.during(switching.current().run(content))
       return onIdleInput === undefined ? Effect.ensuring(running, dropLeft) : running
     })
+  const totals = Effect.map(Effect.flatMap(conversation, ({ session }) => session.entries), (entries) => totalsOf(entries, options.pricesOf))
   const runCommand = yield* makeCommandRunner({
     switching,
     selection,
     mode: options.mode ?? "text",
     say: (text) => Effect.flatMap(wording.words(text), say),
     resources: () => resources,
+    totals,
     modes,
     yolo: (on) => yolo = on ?? yolo,
     ...(options.trust === undefined ? {} : { trust: options.trust })
@@ -260,8 +277,14 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
   const inTurn = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> => turn.withPermits(1)(Effect.andThen(switching.ready, effect))
   const go = (target: Parameters<typeof switching.go>[0]) => inTurn(switching.go(target, () => Effect.void))
 
+  const control = yield* makeRunControl
+  const submit = (input: UserInput) => control.during(inTurn(prompt(input)))
+
   return {
-    prompt: (input) => inTurn(prompt(input)),
+    prompt: submit,
+    send: (typed) => submit({ typed }),
+    interrupt: control.interrupt,
+    events: control.events,
     steer: (content, requestId) => Effect.flatMap(conversation, ({ queues }) => queues.offer("steer", queuedText(content, requestId))),
     followUp: (content, requestId) => Effect.flatMap(conversation, ({ queues }) => queues.offer("follow_up", queuedText(content, requestId))),
     takeLeft: Effect.flatMap(conversation, ({ queues }) => queues.takeLeft),
@@ -284,6 +307,7 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
       yield* choose(choice)
       yield* hooks.run("session_settings_changed", aboutSelection(session, choice))
     }, inTurn),
+    totals,
     mode: Effect.sync(modes.chosen),
     modes: modes.all,
     setMode: modes.choose,

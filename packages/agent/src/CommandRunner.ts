@@ -17,6 +17,7 @@ import type { ModeChoice } from "./ModeChoice.ts"
 import type { Resources } from "./Resources.ts"
 import type { Selection } from "./Selection.ts"
 import type { Destination, Switching, Target } from "./Switching.ts"
+import { type SessionTotals, totalsText } from "./Totals.ts"
 import type { Trust, TrustState } from "./Trust.ts"
 
 /** What commands work with. */
@@ -26,6 +27,7 @@ export interface CommandRunnerOptions {
   /** How we run, for a command's `context`. */
   readonly mode: string
   readonly resources: () => Resources
+  readonly totals: Effect.Effect<SessionTotals>
   readonly modes: ModeChoice
   /** Whether calls run without a question; with an argument, changes it. */
   readonly yolo: (on?: boolean) => boolean
@@ -177,6 +179,7 @@ export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<
         const on = options.yolo(wish === "" ? undefined : wish === "on")
         return voice.tell(on ? "Calls run without a question." : "Calls are asked about.")
       },
+      stats: (_, voice) => Effect.flatMap(options.totals, (totals) => voice.tell(totalsText(totals))),
       help: (_, voice) =>
         Effect.flatMap(extensions.commands, (others) => {
           const { skills, templates } = options.resources()

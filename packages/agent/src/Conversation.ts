@@ -32,6 +32,8 @@ export interface ConversationOptions extends Pick<CompactionOptions, "compaction
   readonly tools: Effect.Effect<ToolSet>
   readonly queues: QueueModes
   readonly permissions?: PermissionOptions
+  /** The most requests to the model a run may make. */
+  readonly maxSteps?: number
 }
 
 /** One open session at work. */
@@ -89,7 +91,7 @@ export const makeConversation = Effect.fnUntraced(function*(
     ...(options.compaction === undefined ? {} : { compaction: options.compaction })
   }, () => selection().contextWindow)
   const farewell = makeFarewell(hooks, aboutSession(session))
-  const loop = yield* makeLoop({ session, selection, system, queues, runner, compaction, farewell, tools })
+  const loop = yield* makeLoop({ session, selection, system, queues, runner, compaction, farewell, tools, ...(options.maxSteps === undefined ? {} : { maxSteps: options.maxSteps }) })
 
   const events = providerEvents(hooks, () => aboutSelection(session, selection()))
   const withModel = <A, E>(effect: Effect.Effect<A, E, LanguageModel.LanguageModel>): Effect.Effect<A, E> =>

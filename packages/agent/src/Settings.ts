@@ -57,6 +57,7 @@ export const Settings = Schema.Struct({
     steering_mode: Schema.optionalKey(QueueMode),
     follow_up_mode: Schema.optionalKey(QueueMode),
     request_timeout: Schema.optionalKey(Schema.Number.check(Schema.isGreaterThan(0))),
+    max_steps: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0))),
     session_dir: Schema.optionalKey(Schema.String)
   })),
   tools: Schema.optionalKey(Schema.Struct({

@@ -15,9 +15,9 @@ import { Agent, type AgentOptions, type Compacted, type CompactionSettings, Even
 
 type Part = Response.StreamPartEncoded
 /** What the model does when it is asked: it answers, fails, or hangs after what it said. */
-export type Reply = ReadonlyArray<Part> | AiError.AiError | { readonly hangAfter: ReadonlyArray<Part> }
+export type Reply = ReadonlyArray<Part> | AiError.AiError | { readonly hangAfter: ReadonlyArray<Part> } | { readonly breakAfter: ReadonlyArray<Part>; readonly error: AiError.AiError }
 
-const finish = (reason: "stop" | "tool-calls" | "length", input = 5): Part => ({
+const finish = (reason: "stop" | "tool-calls" | "length" | "content-filter", input = 5): Part => ({
   type: "finish",
   reason,
   usage: { inputTokens: { uncached: input - 2, total: input, cacheRead: 2, cacheWrite: undefined }, outputTokens: { total: 7, text: undefined, reasoning: undefined } },
@@ -31,6 +31,10 @@ const words = (text: string): ReadonlyArray<Part> => [
 
 /** An answer of text; the provider counts `input` tokens for its request. */
 export const says = (text: string, input?: number): Reply => [...words(text), finish("stop", input)]
+/** An answer of text that does not end by itself. */
+export const cutShort = (text: string, reason: "length" | "content-filter"): Reply => [...words(text), finish(reason)]
+/** An answer that breaks off behind its text. */
+export const breaksAfter = (text: string, reason: AiError.AiErrorReason): Reply => ({ breakAfter: words(text).slice(0, 2), error: AiError.make({ module: "Test", method: "streamText", reason }) })
 /** An answer that calls tools, one after the other; `id` defaults to the tool's name. */
 export const calls = (...made: Array<{ readonly name: string; readonly args?: unknown; readonly id?: string }>): Reply => [
   ...made.map(({ args = {}, id, name }): Part => ({ type: "tool-call", id: id ?? name, name, params: args })),
@@ -51,6 +55,7 @@ const playing = (replies: Replies, asked: Array<LanguageModel.ProviderOptions>) 
       const reply = typeof replies === "function" ? replies(options) : replies[asked.length] ?? says("(nothing prepared)")
       asked.push(options)
       if (AiError.isAiError(reply)) return Stream.fail(reply)
+      if ("breakAfter" in reply) return Stream.concat(Stream.fromIterable(reply.breakAfter), Stream.fail(reply.error))
       return "hangAfter" in reply ? Stream.concat(Stream.fromIterable(reply.hangAfter), Stream.never) : Stream.fromIterable(reply)
     }
   })

@@ -1,6 +1,6 @@
 /** How a run is shown. Each way of running is one value of this shape; the rest of the program knows no difference. */
 import type { Effect, Scope } from "effect"
-import type { Agent, EventSink, ModelChoice, QueueModes, RunResult, UserInput } from "@nimlet/agent"
+import type { Agent, EventSink, ModelChoice, QueueModes, RunResult, Trust, UserInput } from "@nimlet/agent"
 import type { Extensions, FrontendShape } from "@nimlet/extension"
 import type { Sessions } from "@nimlet/session"
 import type { Tool } from "@nimlet/tools"
@@ -10,6 +10,8 @@ export interface Conversing {
   readonly agent: Agent["Service"]
   readonly extensions: Extensions["Service"]
   readonly sessions: Sessions["Service"]
+  /** Trust in the project. */
+  readonly trust: Trust
   /** A model by name, of the present provider or another; fails with what is missing. */
   readonly model: (name: { readonly provider?: string; readonly model: string }) => Effect.Effect<ModelChoice, { readonly message: string }>
   /** Models that are known by name. */

@@ -40,12 +40,12 @@ const offers: { readonly [O in Exclude<Offer, "accepted">]: string } = {
 
 /** What waits for a change that is under way: a client need not read the reply to `new` before it says something there. */
 const patient = new Set<RpcCommandName>([
-  "prompt", "steer", "follow_up", "command", "new", "resume", "fork", "compact", "reload", "set_model", "stats", "get_state"
+  "prompt", "steer", "follow_up", "command", "new", "resume", "fork", "compact", "reload", "set_model", "set_mode", "trust", "stats", "get_state"
 ])
 
 /** Carries out commands; true when it was the last. */
 export const makeRpcCommands = Effect.fnUntraced(function*(
-  { conversing: { agent, extensions, model, sessions }, jobs, modes, save, scope, writer }: RpcCommandOptions
+  { conversing: { agent, extensions, model, sessions, trust }, jobs, modes, save, scope, writer }: RpcCommandOptions
 ): Effect.fn.Return<(command: AgentCommand) => Effect.Effect<boolean>> {
   const inOrder = yield* Semaphore.make(1)
   let stopping = false
@@ -96,7 +96,7 @@ export const makeRpcCommands = Effect.fnUntraced(function*(
       follow_up: followUp.length,
       steering_mode: modes.steering ?? "one-at-a-time",
       follow_up_mode: modes.followUp ?? "one-at-a-time",
-      mode: "act",
+      mode: (yield* agent.mode).id,
       provider,
       model,
       ...(thinking === undefined || thinking === "" ? {} : { thinking })
@@ -125,8 +125,16 @@ export const makeRpcCommands = Effect.fnUntraced(function*(
     reload: ({ id }) => change(id, "reload", Effect.as(agent.reload, {})),
     set_model: ({ id, type: _, ...name }) =>
       change(id, "set_model", Effect.flatMap(model(name), (choice) => Effect.as(agent.select(choice), { provider: choice.provider, model: choice.model }))),
-    set_mode: ({ id, mode }) => mode === "act" ? succeed(id, { mode }) : fail(id, `There is no mode '${mode}'; there is act.`),
-    trust: ({ id }) => fail(id, "Trust cannot be changed while nimlet runs; start it with --approve to load this project's own extensions."),
+    set_mode: ({ id, mode }) =>
+      Effect.matchEffect(agent.setMode(mode), { onFailure: ({ message }) => fail(id, message), onSuccess: (chosen) => succeed(id, { mode: chosen.id }) }),
+    trust: ({ id, on }) =>
+      change(id, "trust", trust.set(on).pipe(
+        Effect.andThen(agent.reload),
+        Effect.map(() => {
+          const { files, trusted } = trust.current()
+          return { trusted, files: files.map(({ path }) => path) }
+        })
+      )),
     get_state: ({ id }) => Effect.flatMap(state, (found) => succeed(id, found)),
     clear_queue: ({ id }) =>
       Effect.flatMap(agent.clearQueued, ({ followUp, steering }) =>
