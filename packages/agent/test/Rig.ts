@@ -112,6 +112,8 @@ export const withAgent = <A, E>(options: RigOptions, body: (rig: Rig) => Effect.
       figures: Effect.succeed([]),
       changes: Stream.empty,
       callTool: (name) => Effect.succeed({ content: [{ type: "text", text: `${name} of an extension` }], isError: false }),
+      prepare: (_, args) => Effect.succeed(args),
+      invoke: () => Effect.void,
       runCommand: (name) => {
         const reply = commands[name.toLowerCase()]
         return reply === undefined ? Effect.fail(new CallFailed({ extension: "test", reason: "unknown" })) : Effect.succeed(reply)

@@ -13,6 +13,7 @@ import { greet } from "./Handshake.ts"
 import { Inquiries } from "./Inquiries.ts"
 import { isJsonObject, parseJson } from "./Json.ts"
 import type { Meter } from "./Meter.ts"
+import { decodeRegister } from "./RegisterLine.ts"
 import type { Shown } from "./Shown.ts"
 import type { Sent, Transport } from "./Transport.ts"
 import type { Line } from "./Transport/Lines.ts"
@@ -59,6 +60,10 @@ export interface LifeOptions {
   readonly meter: Meter
   /** Called before the first request is let through; `life` counts from 1. What it forks ends with the life. */
   readonly onRegistered: (registration: Registration, life: number) => Effect.Effect<void, never, Scope.Scope>
+  /** Whether it may register anew at any time. */
+  readonly revises: boolean
+  /** Called with what it offers from now on. */
+  readonly onRevised: (registration: Registration) => Effect.Effect<void>
   /** Says something once per extension; `about` tells repetitions. */
   readonly warnOnce: (about: string, message: string) => Effect.Effect<void>
 }
@@ -106,14 +111,19 @@ export const extensionLife = (options: LifeOptions) => (self: Self<ExtensionMail
     meter.began()
     const transport = yield* Effect.flatMap(options.open, (opened) => tapped(opened, key))
     meter.connected(transport.pid)
+    const { companion } = transport
     const conversation = new Conversation()
     let registered = false
     const send = (message: HostMessage) => transport.send(JSON.stringify(message))
-    const inquiries = new Inquiries({ key, stopwatch, send, openRequests: () => conversation.openIds })
+    const inquiries = new Inquiries({ key, stopwatch, send, openRequests: () => conversation.openIds, companion })
 
     yield* Effect.forkScoped(pump(transport, self))
     // Added after the pump and before any question: questions end first, and the peer is heard while it says goodbye.
     yield* Effect.addFinalizer(() => sayGoodbye(transport))
+    const prepare = Effect.suspend(() =>
+      companion === undefined ? Effect.void : Effect.forEach(companion.prelude(), (line) => transport.send(line), { discard: true })
+    )
+    yield* prepare
     yield* send(options.initialize())
     const overdue = Effect.andThen(Effect.sleep(options.registrationMillis), self.tell({ _tag: "Overdue" }))
     const timer = yield* Effect.forkScoped(overdue)
@@ -123,6 +133,7 @@ export const extensionLife = (options: LifeOptions) => (self: Self<ExtensionMail
       if (!registered) return yield* fail("unavailable")
       if (conversation.size >= maxPending) return yield* fail("busy")
       const { type, ...rest } = mail.request
+      if (companion !== undefined) yield* prepare
       const sent = yield* transport.send(JSON.stringify({ type, id: conversation.nextId, ...rest }))
       if (sent !== "accepted") return yield* fail(failureOf[sent])
       conversation.open(type === "event" ? { ...mail, since: now() } : mail)
@@ -155,6 +166,14 @@ export const extensionLife = (options: LifeOptions) => (self: Self<ExtensionMail
       yield* reply.succeed((yield* send({ type: "ui_action", widget, action, text: said })) === "accepted")
     })
 
+    const registerAgain = (line: JsonObject): Effect.Effect<void> => {
+      if (!options.revises) return warnOnce("register", `extension '${key}' registered again; only the first register counts`)
+      return Result.match(decodeRegister(line), {
+        onFailure: (reason) => warnOnce(`register ${reason}`, `extension '${key}': ${reason}`),
+        onSuccess: options.onRevised
+      })
+    }
+
     const hear = Effect.fnUntraced(function*(line: JsonObject) {
       switch (line.type) {
         case "response": {
@@ -167,7 +186,9 @@ export const extensionLife = (options: LifeOptions) => (self: Self<ExtensionMail
           meter.answered(pending.since === undefined ? undefined : now() - pending.since)
           inquiries.requestOver(line.id, "answered")
           yield* effects(line)
-          return yield* pending.reply.succeed(line)
+          return yield* companion !== undefined && typeof line.failed === "string"
+            ? pending.reply.fail(new CallFailed({ extension: key, reason: "threw", detail: line.failed }))
+            : pending.reply.succeed(line)
         }
         case "update":
           return yield* effects(line)
@@ -182,9 +203,13 @@ export const extensionLife = (options: LifeOptions) => (self: Self<ExtensionMail
         case "host_request":
           return yield* Effect.asVoid(inquire(line, (id) => inquiries.hostRequest(id, line)))
         case "register":
-          return yield* warnOnce("register", `extension '${key}' registered again; only the first register counts`)
+          return yield* registerAgain(line)
+        case "ui_cancel":
+          if (typeof line.id === "string") inquiries.withdraw(line.id)
+          return
         default:
-          return meter.dropped()
+          if (companion === undefined || !(yield* companion.hear(line))) meter.dropped()
+          return
       }
     })
 
@@ -214,7 +239,11 @@ export const extensionLife = (options: LifeOptions) => (self: Self<ExtensionMail
     })
 
     const read = (line: Line): Effect.Effect<void, StartFailed, Scope.Scope> => {
-      if (!registered) return welcome(line)
+      if (!registered) {
+        // A module may ask for things while it is loaded.
+        const said = companion === undefined || Result.isFailure(line) ? undefined : Result.getOrElse(parseJson(line.success), () => undefined)
+        return isJsonObject(said) && said.type !== "register" ? hear(said) : welcome(line)
+      }
       if (Result.isFailure(line)) {
         meter.dropped()
         return warnOnce("long", `extension '${key}' wrote a line over ${line.failure.limit} bytes; it was dropped`)

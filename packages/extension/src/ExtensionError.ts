@@ -22,18 +22,20 @@ export class ExtensionCrashed extends Schema.TaggedError<ExtensionCrashed>()("Ex
 }
 
 /** Why a request got no reply. */
-export const CallFailure = Schema.Literals(["timeout", "crashed", "unavailable", "busy", "too_large", "unknown"])
+export const CallFailure = Schema.Literals(["timeout", "crashed", "unavailable", "busy", "too_large", "unknown", "threw"])
 /** Why a request got no reply. */
 export type CallFailure = typeof CallFailure.Type
 
 /**
  * A tool, command or event request got no reply: `timeout` (budget spent), `crashed` (it died while asked),
  * `unavailable` (starting, restarting, quarantined or stopped), `busy` (too many requests open or its input is
- * clogged), `too_large` (the line is over its `max_line_bytes`), `unknown` (no extension offers that name).
+ * clogged), `too_large` (the line is over its `max_line_bytes`), `unknown` (no extension offers that name), `threw` (its
+ * handler did; `detail` is what).
  */
 export class CallFailed extends Schema.TaggedError<CallFailed>()("CallFailed", {
   extension: Schema.String,
-  reason: CallFailure
+  reason: CallFailure,
+  detail: Schema.optionalKey(Schema.String)
 }) {
   override get message(): string {
     switch (this.reason) {
@@ -49,6 +51,8 @@ export class CallFailed extends Schema.TaggedError<CallFailed>()("CallFailed", {
         return `the request is too large for extension '${this.extension}'`
       case "unknown":
         return `no extension offers '${this.extension}'`
+      case "threw":
+        return `extension '${this.extension}' threw ${this.detail ?? "an error"}`
     }
   }
 }

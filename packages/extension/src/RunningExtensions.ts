@@ -1,6 +1,6 @@
 /** The implementation of `Extensions`: at most one session, and what its members offer together. */
 import { Context, Effect, FileSystem, Latch, Path, Schema, Semaphore, Stream } from "effect"
-import { type CommandContext, CommandReplyFields, type HookName, HookEvents, type JsonObject, ToolContent } from "@nimlet/protocol"
+import { type CommandContext, CommandReplyFields, type HookName, HookEvents, type JsonObject, ToolContent, ToolReplyFields } from "@nimlet/protocol"
 import { CallFailed } from "./ExtensionError.ts"
 import { fieldsOf } from "./Fields.ts"
 import { type ExtensionFigures, figuresOf } from "./Figures.ts"
@@ -17,6 +17,7 @@ const observeSeconds = 30
 /** Figures are told of at most this often. */
 const figuresEvery = "250 millis"
 
+const toolReply = fieldsOf(ToolReplyFields)
 const commandReply = fieldsOf(CommandReplyFields)
 const isToolContent = Schema.is(ToolContent)
 const nobody: ReadonlySet<string> = new Set()
@@ -76,13 +77,35 @@ export const makeExtensions = Effect.gen(function*() {
   const callTool = Effect.fnUntraced(function*(
     name: string,
     args: JsonObject,
-    onUpdate?: (text: string) => Effect.Effect<void>
+    onUpdate?: (text: string) => Effect.Effect<void>,
+    callId?: string
   ) {
     const tool = (yield* tools).find((each) => each.name === name)
     const member = yield* memberOf(tool?.extension, name)
-    const line = yield* member.request({ type: "tool", name, arguments: args }, { onUpdate })
-    const reply: ToolReply = { content: contentOf(line.content), isError: line.is_error === true }
+    const id = callId === undefined ? {} : { tool_call_id: callId }
+    const line = yield* member.request({ type: "tool", name, arguments: args, ...id }, { onUpdate })
+    const { details, terminate } = toolReply(line).values
+    const reply: ToolReply = {
+      content: contentOf(line.content),
+      isError: line.is_error === true,
+      ...(details === undefined ? {} : { details }),
+      ...(terminate === undefined ? {} : { terminate })
+    }
     return reply
+  })
+
+  const prepare = Effect.fnUntraced(function*(name: string, args: unknown) {
+    const tool = (yield* tools).find((each) => each.name === name)
+    if (tool?.extras?.prepares !== true) return args
+    const member = yield* memberOf(tool.extension, name)
+    const line = yield* member.request({ type: "prepare", name, arguments: args })
+    return "arguments" in line ? line.arguments : args
+  })
+
+  const invoke = Effect.fnUntraced(function*(extension: string, handle: number, args: ReadonlyArray<unknown>) {
+    const member = yield* memberOf(extension, extension)
+    const line = yield* member.request({ type: "invoke", handle, arguments: args })
+    return line.value
   })
 
   const runCommand = Effect.fnUntraced(function*(name: string, args: string, context?: CommandContext) {
@@ -153,6 +176,8 @@ export const makeExtensions = Effect.gen(function*() {
     figures,
     changes,
     callTool,
+    prepare,
+    invoke,
     runCommand,
     subscribers
   }

@@ -114,7 +114,7 @@ export const startSession = Effect.fnUntraced(function*(
       warn: (message) => warn(message, each.key),
       onRegistered: Effect.fnUntraced(function*(registration) {
         onOffersChanged()
-        for (const message of faultsOf(registration, reserved.tools)) yield* warnOnce(message, each.key)
+        for (const message of faultsOf(registration, reserved.tools, each.family)) yield* warnOnce(message, each.key)
         if (!starting) yield* tellClashes
       }),
       onDiscarded: onOffersChanged,
@@ -171,6 +171,7 @@ const sessionOf = ({ selected, session, sessionId, thinking, workspace }: StartO
 
 const launchOf = (found: Found, options: StartOptions) => ({
   extension: found.key,
+  runsAs: found.family.runsAs,
   command: found.manifest.command,
   folder: found.folder,
   workspace: options.workspace,

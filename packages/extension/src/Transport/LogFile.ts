@@ -4,7 +4,8 @@ import { Effect, FileSystem, Path, Stream } from "effect"
 /** A life writes at most this much; a file that is larger is set aside as `NAME.log.1` first. */
 export const maxLogBytes = 1024 * 1024
 
-const nameOf = (extension: string) => `${extension.replaceAll(/[^\w.#@-]/g, "_")}.log`
+/** The name of an extension's log file. */
+export const logNameOf = (extension: string): string => `${extension.replaceAll(/[^\w.#@-]/g, "_")}.log`
 
 /**
  * Appends `bytes` to `<logs>/NAME.log` until the limit and drains the rest, so that the writer never blocks. The file is
@@ -17,7 +18,7 @@ export const writeLog = Effect.fnUntraced(function*<E, R>(
 ) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const file = path.join(logs, nameOf(extension))
+  const file = path.join(logs, logNameOf(extension))
   const open = Effect.gen(function*() {
     yield* fs.makeDirectory(logs, { recursive: true })
     const size = yield* Effect.orElseSucceed(Effect.map(fs.stat(file), (info) => Number(info.size)), () => 0)

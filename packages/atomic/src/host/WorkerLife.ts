@@ -1,0 +1,187 @@
+/** One life of an extension on a thread: what its worker needs of the host beside the lines of the protocol. */
+import { Effect, type FileSystem, Path, Queue, Schema, type Scope, Stream } from "effect"
+import type { ChildProcessSpawner } from "effect/process"
+import { type JsonObject, ScreenAspect, SessionCall } from "@nimlet/protocol"
+import { type Companion, Diagnostics, type HostRequestFailed, type Launch, logNameOf, openWorkerThread, type StartFailed, type Transport } from "@nimlet/extension"
+import { AtomicSession } from "./AtomicSession.ts"
+import { Descendants } from "./Descendants.ts"
+import { exec } from "./Exec.ts"
+import { FileLeases } from "./FileLeases.ts"
+import { StateFeed } from "./StateFeed.ts"
+import { openSyncAnswers } from "./SyncAnswers.ts"
+import type { Transpiler } from "./Transpile.ts"
+import { Pulse, pulseBytes } from "../worker/Pulse.ts"
+
+/** After `cancel` the event loop of a worker has this long to turn; one that does not is ended. */
+const cancelGrace = "2 seconds"
+/** How often memory outside the heap is looked at. */
+const memoryEvery = "2 seconds"
+/** Calls of one worker that nobody waits for and that are not done yet; policy `reject`: more are dropped with a warning. */
+const maxTold = 1_024
+/** Host requests of one worker that are served at once. */
+const servedAtOnce = 16
+
+/** What lives share. */
+export interface WorkerHost {
+  readonly entry: URL
+  readonly aliases: Readonly<Record<string, string>>
+  readonly transpiler: Transpiler
+  /** Key → where its bus messages go, of those that run now. */
+  readonly bus: Map<string, (line: string) => Effect.Effect<unknown>>
+  /** Key → lives so far. */
+  readonly lives: Map<string, number>
+  readonly heapMegabytes: number
+  /** Limit of what lies outside the heap. */
+  readonly outsideMegabytes: number
+}
+
+const isAspect = Schema.is(ScreenAspect)
+const isSessionCall = Schema.is(SessionCall)
+const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value)
+const paramsOf = ({ params }: JsonObject): JsonObject => isObject(params) ? params : {}
+
+type Served = Effect.Effect<JsonObject, HostRequestFailed>
+
+/** Starts the worker of a launch. */
+export const openWorker = (host: WorkerHost, launch: Launch): Effect.Effect<
+  Transport,
+  StartFailed,
+  Scope.Scope | FileSystem.FileSystem | Path.Path | ChildProcessSpawner.ChildProcessSpawner
+> =>
+  Effect.gen(function*() {
+    const { extension } = launch
+    const session = yield* AtomicSession
+    const diagnose = yield* Diagnostics
+    const path = yield* Path.Path
+    const scope = yield* Effect.scope
+    const services = yield* Effect.context<ChildProcessSpawner.ChildProcessSpawner>()
+    const pulseBuffer = new SharedArrayBuffer(pulseBytes)
+    const pulse = new Pulse(pulseBuffer)
+    const descendants = new Descendants()
+    const leases = new FileLeases(scope)
+    const feed = new StateFeed((key) => session.read(key, extension))
+    const generation = (host.lives.get(extension) ?? 0) + 1
+    host.lives.set(extension, generation)
+    const sync = yield* Effect.acquireRelease(
+      Effect.sync(() =>
+        openSyncAnswers((method, argument) => {
+          if (method === "load") return host.transpiler.load(argument)
+          if (method === "watch") return plainly(feed.watch(argument))
+          throw new Error(`there is no ${method}`)
+        })),
+      ({ close }) => Effect.sync(close)
+    )
+    const warn = (message: string) => diagnose({ level: "warning", message: `extension '${extension}': ${message}`, extension })
+    const connection = yield* openWorkerThread(launch, {
+      entry: host.entry,
+      data: {
+        syncPort: sync.port,
+        syncFlag: sync.flag,
+        pulse: pulseBuffer,
+        entry: launch.command[0],
+        name: extension,
+        log: path.join(launch.logs, logNameOf(extension)),
+        bin: launch.environment["NIMLET_BIN"] ?? "nimlet",
+        generation,
+        aliases: host.aliases
+      },
+      transfer: [sync.port],
+      heapMegabytes: host.heapMegabytes,
+      beforeEnd: descendants.kill
+    })
+    yield* Effect.acquireRelease(
+      Effect.sync(() => host.bus.set(extension, (line) => connection.send(line))),
+      () => Effect.sync(() => host.bus.delete(extension))
+    )
+
+    const call = (method: string, params: JsonObject): Served | undefined => {
+      switch (method) {
+        case "exec":
+          return Effect.provideContext(exec(params, { cwd: launch.workspace, environment: launch.environment }), services)
+        case "file.lock":
+          return Effect.map(leases.acquire(String(params.path)), (lease) => ({ lease }))
+        case "file.unlock":
+          return Effect.as(leases.release(params.lease), {})
+        default:
+          return isSessionCall(method) ? session.call(extension, method, params) : undefined
+      }
+    }
+
+    // One after another: what an extension says in order is done in order.
+    const told = yield* Queue.dropping<JsonObject>(maxTold)
+    yield* Stream.fromQueue(told).pipe(
+      Stream.runForEach((line) => {
+        const served = call(String(line.method), paramsOf(line))
+        return served === undefined
+          ? warn(`there is no ${String(line.method)}`)
+          : Effect.catchTag(served, "HostRequestFailed", ({ reason }) => warn(`${String(line.method)}: ${reason || "not available"}`))
+      }),
+      Effect.forkScoped
+    )
+
+    const hear = Effect.fnUntraced(function*(line: JsonObject) {
+      switch (line.type) {
+        case "bus": {
+          const text = JSON.stringify({ type: "bus", channel: line.channel, data: line.data })
+          yield* Effect.forEach([...host.bus].filter(([key]) => key !== extension), ([, send]) => send(text), { discard: true })
+          return true
+        }
+        case "fault":
+          yield* warn(`${String(line.event)}: ${String(line.message)}`)
+          return true
+        case "show":
+          if (isAspect(line.aspect)) yield* session.show(extension, line.aspect, line.value)
+          return true
+        case "tell":
+          if (!(yield* Queue.offer(told, line))) yield* warn("does more than can be done; a call was dropped")
+          return true
+        case "child":
+          if (typeof line.pid === "number") descendants.started(line.pid)
+          return true
+        case "thread":
+          if (typeof line.id === "number") descendants.thread(line.id)
+          return true
+        case "scoped":
+          return true
+        default:
+          return false
+      }
+    })
+    const companion: Companion = {
+      prelude: () => {
+        const news = feed.news()
+        return news === undefined ? [] : [JSON.stringify(news)]
+      },
+      hear,
+      serve: (method, line) => call(method, paramsOf(line)),
+      servedAtOnce
+    }
+
+    /** A worker that is asked to give something up and whose event loop does not turn is stuck. */
+    const watchCancel = Effect.suspend(() => {
+      const before = pulse.beats
+      return Effect.andThen(Effect.sleep(cancelGrace), Effect.sync(() => {
+        if (pulse.beats === before) connection.end("did not respond to cancel and was ended")
+      }))
+    })
+    yield* Effect.sleep(memoryEvery).pipe(
+      Effect.andThen(Effect.sync(() => {
+        if (pulse.outside > host.outsideMegabytes) connection.end(`held ${pulse.outside} MB outside its heap and was ended`)
+      })),
+      Effect.forever,
+      Effect.forkScoped
+    )
+    const transport: Transport = {
+      ...connection,
+      send: (line) =>
+        line.startsWith("{\"type\":\"cancel\"")
+          ? Effect.tap(connection.send(line), () => Effect.forkIn(watchCancel, scope))
+          : connection.send(line),
+      closed: Effect.map(connection.closed, (how) => pulse.running === "" ? how : `${how} ${pulse.running}`),
+      companion
+    }
+    return transport
+  })
+
+/** As JSON would carry it: what is first read and what comes later look the same. */
+const plainly = (value: unknown): unknown => value === undefined ? undefined : JSON.parse(JSON.stringify(value) ?? "null")

@@ -1,0 +1,4 @@
+export * from "./host/AtomicSession.ts"
+export { FileQueue } from "./host/FileLeases.ts"
+export * from "./host/Launcher.ts"
+export * from "./host/WorkerFiles.ts"

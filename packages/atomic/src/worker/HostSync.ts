@@ -1,0 +1,29 @@
+/** Calls that block the worker until the host has answered from what it holds itself; for module loading and state. */
+import { type MessagePort, receiveMessageOnPort } from "node:worker_threads"
+import { isFields } from "./Values.ts"
+
+/** The host answers from memory or disk; if it takes longer than this, something is wrong. */
+const patienceMillis = 5_000
+
+/** The worker's end. */
+export class HostSync {
+  readonly #port: MessagePort
+  readonly #flag: Int32Array
+
+  /** `flag` is one shared 32-bit slot that the host sets to 1 after it has posted its answer. */
+  constructor(port: MessagePort, flag: SharedArrayBuffer) {
+    this.#port = port
+    this.#flag = new Int32Array(flag)
+  }
+
+  /** Asks and waits. Throws what the host says went wrong, and when it does not answer. */
+  call(method: string, argument: string): unknown {
+    Atomics.store(this.#flag, 0, 0)
+    this.#port.postMessage({ method, argument })
+    if (Atomics.wait(this.#flag, 0, 0, patienceMillis) === "timed-out") throw new Error(`the host does not answer (${method})`)
+    const answer: unknown = receiveMessageOnPort(this.#port)?.message
+    if (!isFields(answer)) throw new Error(`the host did not answer (${method})`)
+    if (typeof answer["error"] === "string") throw new Error(answer["error"])
+    return answer["value"]
+  }
+}
