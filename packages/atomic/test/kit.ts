@@ -90,3 +90,14 @@ export const startAll = Effect.fnUntraced(function*({ files = {}, paths = [], sc
 
 /** Ids every event of a session has. */
 export const place = { session_id: "s1", workspace: "/w" }
+
+/** Looks again and again until it holds, for at most 8 s; gives the last look. */
+export const until = <A, E, R>(look: Effect.Effect<A, E, R>, holds: (value: A) => boolean): Effect.Effect<A, E, R> =>
+  Effect.gen(function*() {
+    for (let times = 0; times < 400; times++) {
+      const value = yield* look
+      if (holds(value)) return value
+      yield* Effect.sleep(20)
+    }
+    return yield* look
+  })

@@ -1,5 +1,4 @@
 /** Programs that a worker has started: they outlive its thread, and one it waits for keeps the thread from ending. */
-import { Effect } from "effect"
 // Signals have no Effect service.
 import { readdirSync, readFileSync } from "node:fs"
 import nodeProcess from "node:process"
@@ -47,12 +46,10 @@ export class Descendants {
   }
 
   /** Ends them all, groups and what the thread waits for. */
-  get kill(): Effect.Effect<void> {
-    return Effect.sync(() => {
-      const direct = this.#thread > 0 ? childrenIn(`/proc/${nodeProcess.pid}/task/${this.#thread}/children`) : []
-      for (const pid of new Set([...direct, ...this.#groups].flatMap(withDescendants))) kill(pid)
-      for (const pid of this.#groups) kill(-pid)
-      this.#groups.clear()
-    })
+  kill(): void {
+    const direct = this.#thread > 0 ? childrenIn(`/proc/${nodeProcess.pid}/task/${this.#thread}/children`) : []
+    for (const pid of new Set([...direct, ...this.#groups].flatMap(withDescendants))) kill(pid)
+    for (const pid of this.#groups) kill(-pid)
+    this.#groups.clear()
   }
 }

@@ -2,7 +2,7 @@
 import { Effect, type FileSystem, Path, Queue, Schema, type Scope, Stream } from "effect"
 import type { ChildProcessSpawner } from "effect/process"
 import { type JsonObject, ScreenAspect, SessionCall } from "@nimlet/protocol"
-import { type Companion, Diagnostics, type HostRequestFailed, type Launch, logNameOf, openWorkerThread, type StartFailed, type Transport } from "@nimlet/extension"
+import { type Companion, Diagnostics, type HostRequestFailed, type Launch, logNameOf, openWorkerThread, type StartFailed, type Transport, type WorkerConnection } from "@nimlet/extension"
 import { AtomicSession } from "./AtomicSession.ts"
 import { Descendants } from "./Descendants.ts"
 import { exec } from "./Exec.ts"
@@ -14,8 +14,10 @@ import { Pulse, pulseBytes } from "../worker/Pulse.ts"
 
 /** After `cancel` the event loop of a worker has this long to turn; one that does not is ended. */
 const cancelGrace = "2 seconds"
-/** How often memory outside the heap is looked at. */
-const memoryEvery = "2 seconds"
+/** How often the memory of a worker is looked at while it works, and while it does not. */
+const memoryEvery = { busy: 100, idle: 500 }
+/** Above the limit we hold it to, so that Node's own way of ending a thread, which may end the process, is not needed. */
+const headroomMegabytes = 2_048
 /** Calls of one worker that nobody waits for and that are not done yet; policy `reject`: more are dropped with a warning. */
 const maxTold = 1_024
 /** Host requests of one worker that are served at once. */
@@ -86,8 +88,8 @@ export const openWorker = (host: WorkerHost, launch: Launch): Effect.Effect<
         aliases: host.aliases
       },
       transfer: [sync.port],
-      heapMegabytes: host.heapMegabytes,
-      beforeEnd: descendants.kill
+      heapMegabytes: host.heapMegabytes + headroomMegabytes,
+      beforeEnd: () => descendants.kill()
     })
     yield* Effect.acquireRelease(
       Effect.sync(() => host.bus.set(extension, (line) => connection.send(line))),
@@ -164,13 +166,7 @@ export const openWorker = (host: WorkerHost, launch: Launch): Effect.Effect<
         if (pulse.beats === before) connection.end("did not respond to cancel and was ended")
       }))
     })
-    yield* Effect.sleep(memoryEvery).pipe(
-      Effect.andThen(Effect.sync(() => {
-        if (pulse.outside > host.outsideMegabytes) connection.end(`held ${pulse.outside} MB outside its heap and was ended`)
-      })),
-      Effect.forever,
-      Effect.forkScoped
-    )
+    yield* watchMemory(host, pulse, connection)
     const transport: Transport = {
       ...connection,
       send: (line) =>
@@ -182,6 +178,35 @@ export const openWorker = (host: WorkerHost, launch: Launch): Effect.Effect<
     }
     return transport
   })
+
+const megabytes = (bytes: number): number => Math.round(bytes / (1024 * 1024))
+
+/** Ends a worker that holds too much. Its own figures do while its event loop turns; then Node is asked, which also works in a loop. */
+const watchMemory = (host: WorkerHost, pulse: Pulse, { end, worker }: WorkerConnection) => {
+  const judge = (heap: number, outside: number): void => {
+    if (heap > host.heapMegabytes) end(`held ${heap} MB and was ended`)
+    else if (outside > host.outsideMegabytes) end(`held ${outside} MB outside its heap and was ended`)
+  }
+  let beats = -1
+  let asking = false
+  const look = Effect.sync(() => {
+    const stuck = pulse.beats === beats
+    beats = pulse.beats
+    judge(pulse.heap, pulse.outside)
+    if (!stuck || asking) return
+    asking = true
+    // It is not waited for: a worker in a native call answers late or never.
+    worker.getHeapStatistics().then(
+      ({ external_memory, used_heap_size }) => {
+        asking = false
+        judge(megabytes(used_heap_size), megabytes(external_memory))
+      },
+      () => undefined
+    )
+  })
+  const pause = Effect.suspend(() => Effect.sleep(pulse.running === "" ? memoryEvery.idle : memoryEvery.busy))
+  return Effect.forkScoped(Effect.forever(Effect.andThen(pause, look)))
+}
 
 /** As JSON would carry it: what is first read and what comes later look the same. */
 const plainly = (value: unknown): unknown => value === undefined ? undefined : JSON.parse(JSON.stringify(value) ?? "null")

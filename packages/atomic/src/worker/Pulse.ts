@@ -6,8 +6,9 @@
 const beats = 0
 const megabytes = 1
 const length = 2
-const textAt = 12
-const textBytes = 116
+const heap = 3
+const textAt = 16
+const textBytes = 112
 
 /** Bytes of the shared buffer. */
 export const pulseBytes = textAt + textBytes
@@ -20,12 +21,13 @@ export class Pulse {
 
   /** `buffer` has `pulseBytes`. */
   constructor(buffer: SharedArrayBuffer) {
-    this.#slots = new Int32Array(buffer, 0, 3)
+    this.#slots = new Int32Array(buffer, 0, 4)
     this.#text = new Uint8Array(buffer, textAt, textBytes)
   }
 
-  /** The event loop turns; this much memory lies outside the heap. */
-  beat(outside: number): void {
+  /** The event loop turns; so many megabytes lie in the heap and outside of it. */
+  beat(inside: number, outside: number): void {
+    Atomics.store(this.#slots, heap, inside)
     Atomics.add(this.#slots, beats, 1)
     Atomics.store(this.#slots, megabytes, outside)
   }
@@ -38,6 +40,11 @@ export class Pulse {
   /** Turns of the event loop so far. */
   get beats(): number {
     return Atomics.load(this.#slots, beats)
+  }
+
+  /** Megabytes in the heap. */
+  get heap(): number {
+    return Atomics.load(this.#slots, heap)
   }
 
   /** Megabytes outside the heap. */

@@ -5,6 +5,7 @@
 import { readlinkSync } from "node:fs"
 import { pathToFileURL } from "node:url"
 import { setTimeout as after } from "node:timers"
+import { getHeapStatistics } from "node:v8"
 import { takeBoot } from "./Boot.ts"
 import { Bus } from "./Bus.ts"
 import { type Call, Calls } from "./Calls.ts"
@@ -26,12 +27,14 @@ import { Wire } from "./Wire.ts"
 
 /** How often the host can see that the event loop turns. */
 const beatMillis = 250
+const megabyte = 1024 * 1024
 
 const boot = takeBoot()
 process.argv[1] = boot.bin
 const pulse = new Pulse(boot.pulse)
 const beat = (): void => {
-  pulse.beat(Math.round(process.memoryUsage().arrayBuffers / (1024 * 1024)))
+  const { external_memory, used_heap_size } = getHeapStatistics()
+  pulse.beat(Math.round(used_heap_size / megabyte), Math.round(external_memory / megabyte))
   after(beat, beatMillis).unref()
 }
 beat()

@@ -23,6 +23,9 @@ const drainFor = "250 millis"
 /** How long the end of a thread is waited for: one that sits in a native call cannot be ended, and nobody waits for that. */
 const terminateFor = "1 second"
 
+/** A small one keeps what a single collection can move, and the whole thread, small. */
+const youngMegabytes = 16
+
 /** What runs in the worker, and within which limits. */
 export interface WorkerProgram {
   /** Module of the worker half: it takes `workerData.port` and speaks lines over it. */
@@ -30,10 +33,13 @@ export interface WorkerProgram {
   /** More of `workerData`. */
   readonly data: Readonly<Record<string, unknown>>
   readonly transfer?: ReadonlyArray<MessagePort>
-  /** Limit of its JavaScript heap. */
+  /**
+   * Last limit of its JavaScript heap. Node ends the thread when it can, and the whole process when the heap grows faster than
+   * that: whoever wants to be safe looks at it and ends the worker long before.
+   */
   readonly heapMegabytes: number
   /** Runs before the thread is ended: it can unblock one that waits for a child process. */
-  readonly beforeEnd?: Effect.Effect<void>
+  readonly beforeEnd?: () => void
 }
 
 /** A worker and its connection. */
@@ -78,19 +84,17 @@ export const openWorkerThread = Effect.fnUntraced(function*(launch: Launch, prog
         stdin: true,
         stdout: true,
         stderr: true,
-        resourceLimits: { maxOldGenerationSizeMb: program.heapMegabytes }
+        resourceLimits: { maxOldGenerationSizeMb: program.heapMegabytes, maxYoungGenerationSizeMb: youngMegabytes }
       }),
     catch: (error) => new StartFailed({ extension: launch.extension, reason: error instanceof Error ? error.message : String(error) })
   })
   const worker = yield* Effect.acquireRelease(start, (worker) =>
-    Effect.andThen(
-      program.beforeEnd ?? Effect.void,
-      Effect.sync(() => {
-        // A thread that does not end must not hold the process.
-        worker.unref()
-        near.close()
-      })
-    ).pipe(Effect.andThen(Effect.timeoutOption(Effect.promise(() => worker.terminate()), terminateFor))))
+    Effect.sync(() => {
+      program.beforeEnd?.()
+      // A thread that does not end must not hold the process.
+      worker.unref()
+      near.close()
+    }).pipe(Effect.andThen(Effect.timeoutOption(Effect.promise(() => worker.terminate()), terminateFor))))
 
   const hear = (message: unknown): void => {
     if (typeof message === "number") {
@@ -162,6 +166,7 @@ export const openWorkerThread = Effect.fnUntraced(function*(launch: Launch, prog
     worker,
     end: (why) => {
       how ??= why
+      program.beforeEnd?.()
       // Whoever waits for it reads `closed`.
       void worker.terminate()
     }
