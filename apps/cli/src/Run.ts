@@ -9,6 +9,7 @@ import { type ModelError, Models } from "@nimlet/provider"
 import { type Session, type SessionLocked, type SessionNotFound, Sessions, type SessionUnreadable } from "@nimlet/session"
 import { builtins, type FileFailed, layerLocal, localTools } from "@nimlet/tools"
 import { type Invocation, UsageError } from "./Argv.ts"
+import { layerExtensions } from "./Extensions.ts"
 import type { Host } from "./Host.ts"
 import { chooseModel, type ChosenModel, keyVariables, type NoModel } from "./Model.ts"
 import type { Mode } from "./modes/Mode.ts"
@@ -154,7 +155,7 @@ export const run = Effect.fnUntraced(function*(
       yield* Ref.set(result, yield* (yield* Agent).prompt({ typed, piped: piped.text }))
     }).pipe(Effect.provide(agent))
   }).pipe(Effect.provide(Layer.mergeAll(
-    Layer.provideMerge(Hooks.layer, Extensions.layer),
+    Layer.provideMerge(Hooks.layer, layerExtensions(host)),
     layerLocal({ workspace }),
     Layer.succeed(EventSink, mode.sink),
     Layer.succeed(Frontend, mode.frontend),

@@ -20,25 +20,36 @@ export interface LauncherOptions {
 
 type Services = ChildProcessSpawner.ChildProcessSpawner | FileSystem.FileSystem | Path.Path
 
+const takeServices = Effect.map(
+  Effect.context<Services>(),
+  Context.pick(ChildProcessSpawner.ChildProcessSpawner, FileSystem.FileSystem, Path.Path)
+)
+
+/** Launches modules; what runs under one launcher shares a bus and what has been turned into JavaScript. */
+export const makeWorkerLauncher = (options: LauncherOptions): Effect.Effect<Launcher["Service"], never, Services> =>
+  Effect.map(takeServices, (services) => {
+    const files = options.files ?? workerSources
+    const host: WorkerHost = {
+      entry: files.entry,
+      aliases: aliasesOf(files),
+      transpiler: new Transpiler(options.cache),
+      bus: new Map(),
+      lives: new Map(),
+      heapMegabytes: options.heapMegabytes ?? 256,
+      outsideMegabytes: options.outsideMegabytes ?? 512
+    }
+    return { open: (launch) => Effect.provideContext(openWorker(host, launch), services) }
+  })
+
 /** Launches programs and modules, told apart by `runsAs` of their family. */
 export const layerLauncher = (options: LauncherOptions): Layer.Layer<Launcher, never, Services> =>
   Layer.effect(
     Launcher,
     Effect.gen(function*() {
-      const services = Context.pick(ChildProcessSpawner.ChildProcessSpawner, FileSystem.FileSystem, Path.Path)(yield* Effect.context<Services>())
-      const files = options.files ?? workerSources
-      const host: WorkerHost = {
-        entry: files.entry,
-        aliases: aliasesOf(files),
-        transpiler: new Transpiler(options.cache),
-        bus: new Map(),
-        lives: new Map(),
-        heapMegabytes: options.heapMegabytes ?? 256,
-        outsideMegabytes: options.outsideMegabytes ?? 512
-      }
+      const services = yield* takeServices
+      const workers = yield* makeWorkerLauncher(options)
       return {
-        open: (launch) =>
-          Effect.provideContext(launch.runsAs === "thread" ? openWorker(host, launch) : openChildProcess(launch), services)
+        open: (launch) => launch.runsAs === "thread" ? workers.open(launch) : Effect.provideContext(openChildProcess(launch), services)
       }
     })
   )

@@ -2,8 +2,8 @@
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads"
 import { isFields } from "./Values.ts"
 
-/** The host answers from memory or disk; if it takes longer than this, something is wrong. */
-const patienceMillis = 5_000
+/** The host answers from memory or disk, but many workers may ask at once on a slow machine; longer than this, something is wrong. */
+const patienceMillis = 20_000
 
 /** The worker's end. */
 export class HostSync {
