@@ -170,6 +170,7 @@ export const rows: Readonly<Record<string, EventRow | ReadonlyArray<EventRow>>> 
     hook: "before_agent_start",
     event: ({ payload, state }) => ({
       prompt: payload["prompt"],
+      messageType: payload["message_type"] ?? "user",
       images: promptImages(payload["images"]),
       systemPrompt: payload["system_prompt"],
       systemPromptOptions: promptOptions(state)
