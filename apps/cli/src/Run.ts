@@ -161,7 +161,8 @@ export const run = Effect.fnUntraced(function*(
     Layer.succeed(Frontend, mode.frontend),
     Layer.succeed(Diagnostics, ({ extension, level, message }) =>
       mode.sink.publish({ type: "diagnostic", level, message, ...(extension === undefined ? {} : { extension }) })),
-    Layer.succeed(EntrySink, ({ data, extension }) => Effect.ignore(session.append({ type: "extension", extension, data })))
+    Layer.succeed(EntrySink, ({ custom_type, data, extension }) =>
+      Effect.ignore(session.append({ type: "extension", extension, data, ...(custom_type === undefined ? {} : { custom_type }) })))
   )))
 
   for (const message of model.notices) yield* mode.notice(message)
