@@ -118,7 +118,7 @@ export type ScreenAspect = typeof ScreenAspect.Type
  * What a module may ask of its session, as `host_request {method, params}` or `tell`. Results are objects.
  *
  * - `exec {command, args, cwd?, timeout?, max_buffer?}` → `{stdout, stderr, code, killed, truncated}`
- * - `file.lock {path}` → `{lease}`, waits for its turn; `file.unlock {lease}`
+ * - `file.lock {path}` → `{lease}`, waits for its turn; `file.unlock {lease}` only by `tell`
  * - `message.send {messages, options}`: messages of the pi API with `customType`, `content`, `display`, `details`
  * - `message.user {content, options}`
  * - `entry.append {custom_type, data}`; `entry.label {id, label}`

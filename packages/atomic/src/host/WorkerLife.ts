@@ -102,8 +102,6 @@ export const openWorker = (host: WorkerHost, launch: Launch): Effect.Effect<
           return Effect.provideContext(exec(params, { cwd: launch.workspace, environment: launch.environment }), services)
         case "file.lock":
           return Effect.map(leases.acquire(String(params.path)), (lease) => ({ lease }))
-        case "file.unlock":
-          return Effect.as(leases.release(params.lease), {})
         default:
           return isSessionCall(method) ? session.call(extension, method, params) : undefined
       }
@@ -135,7 +133,9 @@ export const openWorker = (host: WorkerHost, launch: Launch): Effect.Effect<
           if (isAspect(line.aspect)) yield* session.show(extension, line.aspect, line.value)
           return true
         case "tell":
-          if (!(yield* Queue.offer(told, line))) yield* warn("does more than can be done; a call was dropped")
+          // Others wait for it; it does not wait for what was said before.
+          if (line.method === "file.unlock") yield* leases.release(paramsOf(line).lease)
+          else if (!(yield* Queue.offer(told, line))) yield* warn("does more than can be done; a call was dropped")
           return true
         case "child":
           if (typeof line.pid === "number") descendants.started(line.pid)

@@ -4,8 +4,8 @@ import { type Fields, isFields, textOf } from "./Values.ts"
 
 /** UTF-16 units under way before lines wait here. */
 const window = 1024 * 1024
-/** What the host takes of requests at once; more wait here. */
-const maxOpen = 16
+/** Half of what the host takes of requests at once, because it counts one for a moment longer than its answer takes; more wait here. */
+const maxOpen = 8
 
 interface Inquiry {
   readonly id: string

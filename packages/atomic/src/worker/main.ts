@@ -98,7 +98,10 @@ const session: Session = {
   missing
 }
 const { commandContext, context } = makeContext(session)
-connectQueue((method, params) => callHost(session, method, params))
+connectQueue({
+  lock: (path) => callHost(session, "file.lock", { path }),
+  unlock: (lease) => wire.send({ type: "tell", method: "file.unlock", params: { lease } })
+})
 bindScope(bus, (key) => wire.send({ type: "scoped", key }))
 
 /** What the API's events cannot know of the payload: who answered before. */
