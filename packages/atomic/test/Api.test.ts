@@ -330,6 +330,7 @@ describe("what pi and ctx offer", () => {
       yield* extensions.runCommand("tools", "")
       yield* extensions.runCommand("name", "")
       assert.deepStrictEqual(front.notices(), ["[\"1\"]", "[\"1\",\"mine\"]", "[\"1\",\"mine\"]", "[\"b\"]", "[\"T\",true,\"s1\",\"2\"]"])
+      yield* until(Effect.sync(() => called.length), (count) => count === 3)
       assert.deepStrictEqual(called, [["entry.append", { custom_type: "mine", data: { n: 1 } }], ["tools.set_active", { names: ["b"] }], ["session.set_name", { name: "T" }]])
     })))
 

@@ -10,6 +10,8 @@ export interface Pending {
   /** Its budget, which a `tool_update` starts afresh. */
   readonly countdown: Countdown | undefined
   readonly onUpdate: ((text: string) => Effect.Effect<void>) | undefined
+  /** Whose host requests it comes of; see `OnBehalfOf`. */
+  readonly onBehalfOf: ReadonlySet<string>
   /** When it was sent, in milliseconds of the monotonic clock; kept of events only. */
   readonly since?: number | undefined
 }
@@ -59,5 +61,10 @@ export class Conversation {
   /** Their ids now. */
   get openIds(): ReadonlySet<string> {
     return new Set(this.#pending.keys())
+  }
+
+  /** Whose host requests any of them comes of. */
+  get onBehalfOf(): ReadonlySet<string> {
+    return new Set([...this.#pending.values()].flatMap(({ onBehalfOf }) => [...onBehalfOf]))
   }
 }

@@ -30,6 +30,7 @@ export type ExtensionMail =
     readonly reply: Reply<JsonObject, CallFailed>
     readonly countdown: Countdown | undefined
     readonly onUpdate: ((text: string) => Effect.Effect<void>) | undefined
+    readonly onBehalfOf: ReadonlySet<string>
   }
   /** The asker gave up. */
   | { readonly _tag: "Cancel"; readonly reply: Reply<JsonObject, CallFailed> }
@@ -58,8 +59,8 @@ export interface LifeOptions {
   /** Emptied when the life ends. */
   readonly shown: Shown
   readonly meter: Meter
-  /** Called before the first request is let through; `life` counts from 1. What it forks ends with the life. */
-  readonly onRegistered: (registration: Registration, life: number) => Effect.Effect<void, never, Scope.Scope>
+  /** Called before the first request is let through. What it forks ends with the life. */
+  readonly onRegistered: (registration: Registration) => Effect.Effect<void, never, Scope.Scope>
   /** Whether it may register anew at any time. */
   readonly revises: boolean
   /** Called with what it offers from now on. */
@@ -115,7 +116,7 @@ export const extensionLife = (options: LifeOptions) => (self: Self<ExtensionMail
     const conversation = new Conversation()
     let registered = false
     const send = (message: HostMessage) => transport.send(JSON.stringify(message))
-    const inquiries = new Inquiries({ key, stopwatch, send, openRequests: () => conversation.openIds, companion })
+    const inquiries = new Inquiries({ key, stopwatch, send, conversation, companion })
 
     yield* Effect.forkScoped(pump(transport, self))
     // Added after the pump and before any question: questions end first, and the peer is heard while it says goodbye.
@@ -233,7 +234,7 @@ export const extensionLife = (options: LifeOptions) => (self: Self<ExtensionMail
           registered = true
           yield* Effect.sync(() => timer.interruptUnsafe())
           meter.registered(now() - begun)
-          yield* options.onRegistered(greeting.registration, self.life)
+          yield* options.onRegistered(greeting.registration)
           return yield* self.ready
       }
     })

@@ -24,7 +24,7 @@ export class Extensions extends Context.Service<Extensions, {
   readonly start: (options: StartOptions) => Effect.Effect<StartReport>
   /** Stops all at once: open questions are withdrawn, then `shutdown`, 2 s, SIGTERM, 0.5 s, SIGKILL. */
   readonly stop: Effect.Effect<void>
-  /** Starts one afresh, out of quarantine too. False if no such extension is there, or it has ended for good. */
+  /** Starts one afresh, out of quarantine and after a failed start too. False if no such extension is there. */
   readonly restart: (key: string) => Effect.Effect<boolean>
   /** What the model may call now; of two with one name the later in startup order. */
   readonly tools: Effect.Effect<ReadonlyArray<ExtensionTool>>

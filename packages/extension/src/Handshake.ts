@@ -19,9 +19,11 @@ export const initializeWith = (session: Omit<Initialize, "type" | "version">): I
   entries: newest(session.entries)
 })
 
+const encoder = new TextEncoder()
+
 const newest = (entries: ReadonlyArray<unknown>): ReadonlyArray<unknown> => {
   let left = maxEntryBytes
-  const from = entries.findLastIndex((entry) => (left -= JSON.stringify(entry)?.length ?? 0) < 0)
+  const from = entries.findLastIndex((entry) => (left -= encoder.encode(JSON.stringify(entry)).length) < 0)
   return from === -1 ? entries : entries.slice(from + 1)
 }
 

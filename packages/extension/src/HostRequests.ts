@@ -4,7 +4,6 @@ import { HostRequestFields, type HostRequestMethod, type HostResponse, type Json
 import type { Companion } from "./Companion.ts"
 import { fieldsOf } from "./Fields.ts"
 import { Frontend } from "./Frontend.ts"
-import { OnBehalfOf } from "./OnBehalfOf.ts"
 import { HostRequestFailed, SessionAccess } from "./SessionAccess.ts"
 import { faultOf } from "./UiRequests.ts"
 
@@ -33,8 +32,7 @@ const methods: { readonly [M in HostRequestMethod]: Serve } = {
         maxTokens: max_tokens > 0 ? max_tokens : usualTokens,
         readOnlyTools: read_only_tools
       })).pipe(
-        Effect.map(({ finishReason, model, text }) => ({ result: { text, model, finish_reason: finishReason } })),
-        Effect.updateService(OnBehalfOf, (others) => new Set([...others, key]))
+        Effect.map(({ finishReason, model, text }) => ({ result: { text, model, finish_reason: finishReason } }))
       )
   },
   "ui.editor": (key, line) =>
@@ -72,7 +70,7 @@ export const overcrowdedHost = (id: string): typeof HostResponse.Type => answeri
 
 /**
  * The answer to a `host_request` line of the extension `key`: what was asked for, or why not. Provider events that come
- * of a completion may reach the one that waits for it; see `OnBehalfOf`.
+ * of a completion may reach the one that waits for it.
  */
 export const answerHost = (
   key: string,

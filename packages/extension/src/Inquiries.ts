@@ -3,7 +3,9 @@ import { Effect, type Fiber, type Scope, Semaphore } from "effect"
 import type { HostMessage, JsonObject } from "@nimlet/protocol"
 import type { Stopwatch } from "@nimlet/actor"
 import type { Companion } from "./Companion.ts"
+import type { Conversation } from "./Conversation.ts"
 import { answerHost, cancelledHost, overcrowdedHost } from "./HostRequests.ts"
+import { OnBehalfOf } from "./OnBehalfOf.ts"
 import { answerUi, cancelledUi } from "./UiRequests.ts"
 
 /** Questions one extension may have open; policy `reject`: more are cancelled at once. They queue in the frontend. */
@@ -17,8 +19,8 @@ export interface InquiriesOptions {
   /** Held while any is open. */
   readonly stopwatch: Stopwatch
   readonly send: (message: HostMessage) => Effect.Effect<unknown>
-  /** Ids of the host's requests that are open now. */
-  readonly openRequests: () => ReadonlySet<string>
+  /** The host's requests that are open. */
+  readonly conversation: Conversation
   readonly companion?: Companion | undefined
 }
 
@@ -68,10 +70,13 @@ export class Inquiries {
 
   /** Takes a host request; those of one extension are served one after another. Returns at once. */
   hostRequest(id: string, line: JsonObject): Effect.Effect<unknown, never, Scope.Scope> {
-    const { key, send } = this.#options
+    const { conversation, key, send } = this.#options
     if (this.#hostRequests >= maxOpenHostRequests) return send(overcrowdedHost(id))
     this.#hostRequests++
-    return this.#serve(this.#turn.withPermits(1)(answerHost(key, id, line, this.#options.companion)), cancelledHost(id), () => this.#hostRequests--)
+    const answer = this.#turn.withPermits(1)(answerHost(key, id, line, this.#options.companion)).pipe(
+      Effect.provideService(OnBehalfOf, new Set([...conversation.onBehalfOf, key]))
+    )
+    return this.#serve(answer, cancelledHost(id), () => this.#hostRequests--)
   }
 
   /**
@@ -88,8 +93,8 @@ export class Inquiries {
   }
 
   #serve(answer: Effect.Effect<HostMessage>, withdrawn: HostMessage, over: () => void): Effect.Effect<Inquiry, never, Scope.Scope> {
-    const { openRequests, send, stopwatch } = this.#options
-    const inquiry: Inquiry = { owners: new Set(openRequests()), orphaned: false, fiber: undefined }
+    const { conversation, send, stopwatch } = this.#options
+    const inquiry: Inquiry = { owners: new Set(conversation.openIds), orphaned: false, fiber: undefined }
     this.#open.add(inquiry)
     const served = stopwatch.hold(answer).pipe(
       Effect.onInterrupt(() => send(withdrawn)),

@@ -29,6 +29,8 @@ export interface Member extends Found {
   readonly request: (request: Unsent, options?: RequestOptions) => Effect.Effect<JsonObject, CallFailed>
   /** Tells it of a pressed action; `key` is the frontend's. False when that widget does not take it, or it is gone. */
   readonly act: (key: string, action: string, text: string) => Effect.Effect<boolean>
+  /** Starts it afresh, whatever became of it. */
+  readonly restart: Effect.Effect<void>
   readonly meter: Meter
 }
 
@@ -50,10 +52,10 @@ export interface MemberOptions {
   readonly warn: (message: string) => Effect.Effect<void>
   /** Called when a start, the first or a later one, has brought a registration. */
   readonly onRegistered: (registration: Registration) => Effect.Effect<void>
-  /** Called when a later start failed: what it registered before counts no more. */
-  readonly onDiscarded: () => void
-  /** What one that registers again (after a crash, or by hand) is told before anything else. */
-  readonly welcomeBack: (registration: Registration) => Unsent | undefined
+  /** Called when it offers something else than before: it has registered, or a later start failed and nothing counts. */
+  readonly onOffersChanged: () => void
+  /** What one is told that registers while the session goes on, before anything else; `again` when it had registered before. */
+  readonly welcome: (registration: Registration, again: boolean) => Unsent | undefined
   /** Called after every change of its figures. */
   readonly changed: () => void
 }
@@ -79,6 +81,7 @@ export const startMember = Effect.fnUntraced(function*(options: MemberOptions) {
   const meter = new Meter(options.changed)
   const shown = new Shown(key)
   let registration: Registration | undefined
+  let known = false
 
   const life = extensionLife({
     key,
@@ -88,17 +91,21 @@ export const startMember = Effect.fnUntraced(function*(options: MemberOptions) {
     stopwatch,
     shown,
     meter,
-    onRegistered: Effect.fnUntraced(function*(registered, life) {
+    onRegistered: Effect.fnUntraced(function*(registered) {
+      // In one breath: whoever fires an event from here on finds it, and it hears of no session twice.
       registration = registered
+      options.onOffersChanged()
+      const first = options.welcome(registered, known)
+      known = true
       yield* options.onRegistered(registered)
       yield* Deferred.succeed(settled, undefined)
-      const first = life === 1 ? undefined : options.welcomeBack(registered)
       // It is in the mailbox before any other request: those wait until the actor is ready.
-      if (first !== undefined) yield* Effect.forkScoped(greet(first), { startImmediately: true })
+      if (first !== undefined) yield* Effect.forkScoped(tellOfSession(first), { startImmediately: true })
     }),
     revises: found.family.registersAtAnyTime,
     onRevised: (registered) => {
       registration = registered
+      options.onOffersChanged()
       return options.onRegistered(registered)
     },
     warnOnce: (about, message) => {
@@ -113,10 +120,10 @@ export const startMember = Effect.fnUntraced(function*(options: MemberOptions) {
     yield* shown.clear
     if (!(error instanceof StartFailed)) return
     registration = undefined
-    options.onDiscarded()
+    options.onOffersChanged()
     yield* options.warn(error.message)
   })
-  const ref = yield* Effect.orDie(supervisor.spawn({
+  const spawn = Effect.orDie(supervisor.spawn({
     name: key,
     behavior: (self: Self<ExtensionMail>) =>
       Effect.onExit(life(self), (exit) => Effect.ensuring(ended(exit), Deferred.succeed(settled, undefined))),
@@ -124,9 +131,11 @@ export const startMember = Effect.fnUntraced(function*(options: MemberOptions) {
     isFinal: (error) => error instanceof StartFailed,
     mailbox
   }))
+  let ref = yield* spawn
+  const status = Effect.suspend(() => ref.status)
 
   const failed = (reason: CallFailed["reason"]) => Effect.fail(new CallFailed({ extension: key, reason }))
-  const awaitReady = Effect.flatMap(ref.status, (status) =>
+  const awaitReady = Effect.flatMap(status, (status) =>
     status === "Running" ? Effect.void : ref.ready.pipe(
       Effect.timeout(Math.min(waitForReadyMillis, (seconds ?? registrationSeconds) * 1000)),
       Effect.catch(() => failed("unavailable"))
@@ -141,10 +150,10 @@ export const startMember = Effect.fnUntraced(function*(options: MemberOptions) {
   }
 
   const ask = (unsent: Unsent, { fallbackSeconds, onUpdate }: RequestOptions) =>
-    Effect.flatMap(OnBehalfOf, (others) => {
-      const countdown = countdownOf(unsent.type, fallbackSeconds, others.has(key))
+    Effect.flatMap(OnBehalfOf, (onBehalfOf) => {
+      const countdown = countdownOf(unsent.type, fallbackSeconds, onBehalfOf.has(key))
       return ref.ask<JsonObject, CallFailed>(
-        (reply): ExtensionMail => ({ _tag: "Request", request: unsent, reply, countdown, onUpdate }),
+        (reply): ExtensionMail => ({ _tag: "Request", request: unsent, reply, countdown, onUpdate, onBehalfOf }),
         {
           ...(countdown === undefined ? {} : { budget: countdown }),
           cancel: (reply): ExtensionMail => ({ _tag: "Cancel", reply })
@@ -158,7 +167,7 @@ export const startMember = Effect.fnUntraced(function*(options: MemberOptions) {
 
   const request: Member["request"] = (unsent, options = {}) => Effect.andThen(awaitReady, ask(unsent, options))
 
-  const greet = (first: Unsent) =>
+  const tellOfSession = (first: Unsent) =>
     Effect.catch(ask(first, { fallbackSeconds: entangledSeconds }), (error) =>
       error.reason === "crashed" ? Effect.void : options.warn(toldOf(error)))
 
@@ -170,15 +179,22 @@ export const startMember = Effect.fnUntraced(function*(options: MemberOptions) {
       return Effect.orElseSucceed(told, () => false)
     })
 
+  /** A child that has ended for good is no child any more: it is spawned again under its name. */
+  const restart = Effect.flatMap(supervisor.restart(key), (there) =>
+    there ? Effect.void : Effect.map(spawn, (fresh) => {
+      ref = fresh
+    }))
+
   const member: Member = {
     ...found,
     registration: () => registration,
-    status: ref.status,
-    isAlive: Effect.map(ref.status, (status) => status !== "Quarantined" && status !== "Stopped"),
+    status,
+    isAlive: Effect.map(status, (status) => status !== "Quarantined" && status !== "Stopped"),
     settled: Deferred.await(settled),
     isSettled: () => Deferred.isDoneUnsafe(settled),
     request,
     act,
+    restart,
     meter
   }
   return member

@@ -2,9 +2,9 @@
 import { Context } from "effect"
 
 /**
- * Keys of the extensions whose host request is being served here. An event that comes of it and reaches one of them has
- * a budget that runs although its request is open: else the two would wait for each other for ever. Whoever serves a
- * request keeps it by working in the same fiber or its children.
+ * Keys of the extensions whose host requests are being served here, also through another extension's hook. An event that
+ * comes of it and reaches one of them has a budget that runs although its request is open: else they would wait for each
+ * other for ever. Whoever serves a request keeps it by working in the same fiber or its children.
  */
 export const OnBehalfOf = Context.Reference<ReadonlySet<string>>("@nimlet/extension/OnBehalfOf", {
   defaultValue: () => new Set()

@@ -3,9 +3,10 @@ import { Context, Effect, FileSystem, Latch, Path, Schema, Semaphore, Stream } f
 import { type CommandContext, CommandReplyFields, type HookName, HookEvents, type JsonObject, ToolContent, ToolReplyFields } from "@nimlet/protocol"
 import { CallFailed } from "./ExtensionError.ts"
 import { fieldsOf } from "./Fields.ts"
-import { type ExtensionFigures, figuresOf } from "./Figures.ts"
+import type { ExtensionFigures } from "./Figures.ts"
 import { Launcher } from "./Launcher.ts"
 import type { Member } from "./Member.ts"
+import { figuresOf } from "./MemberFigures.ts"
 import type { CommandReply, ToolReply } from "./Offer.ts"
 import { commandsOf, modesOf, providersOf, toolsOf } from "./Roster.ts"
 import { isClosedGuard, offeringsOf, type RunningSession, startSession } from "./SessionStart.ts"
@@ -37,6 +38,7 @@ export const makeExtensions = Effect.gen(function*() {
   const turn = yield* Semaphore.make(1)
   const asked = new Map<HookName, ReadonlyArray<Subscriber>>()
   let session: RunningSession | undefined
+  let opened = false
 
   /** Counts changes of figures, so that those who watch them need not look in between. */
   let version = 0
@@ -51,6 +53,7 @@ export const makeExtensions = Effect.gen(function*() {
   const stopSession = Effect.suspend(() => {
     const stopping = session
     session = undefined
+    opened = false
     asked.clear()
     onFiguresChanged()
     return stopping?.stop ?? Effect.void
@@ -60,7 +63,7 @@ export const makeExtensions = Effect.gen(function*() {
   const start = (options: StartOptions) =>
     Effect.andThen(
       stopSession,
-      startSession(options, { launcher, services, scope, onOffersChanged, onFiguresChanged }, (begun) => {
+      startSession(options, { launcher, services, scope, isOpen: () => opened, onOffersChanged, onFiguresChanged }, (begun) => {
         session = begun
       })
     )
@@ -122,6 +125,7 @@ export const makeExtensions = Effect.gen(function*() {
     member.registration()?.events.includes(event) ?? (event === "tool_call" && isClosedGuard(member))
 
   const subscribers = (event: HookName): ReadonlyArray<Subscriber> => {
+    if (event === "session_start") opened = true
     const known = asked.get(event)
     if (known !== undefined) return known
     const options = HookEvents[event].kind === "observe" ? { fallbackSeconds: observeSeconds } : {}
@@ -167,7 +171,11 @@ export const makeExtensions = Effect.gen(function*() {
   return {
     start: (options: StartOptions) => turn.withPermits(1)(start(options)),
     stop: turn.withPermits(1)(stopSession),
-    restart: (key: string) => Effect.suspend(() => session?.supervisor.restart(key) ?? Effect.succeed(false)),
+    restart: (key: string) =>
+      Effect.suspend(() => {
+        const member = session?.members.find((each) => each.key === key)
+        return member === undefined ? Effect.succeed(false) : Effect.as(member.restart, true)
+      }),
     tools,
     commands,
     modes: Effect.map(offerings, modesOf),

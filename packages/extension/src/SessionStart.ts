@@ -25,6 +25,8 @@ export interface RunningSession {
 export interface SessionEnvironment {
   readonly launcher: Launcher["Service"]
   readonly services: Context.Context<FileSystem.FileSystem | Path.Path>
+  /** Whether the session has been told of (`session_start`): one that comes later is told by itself. */
+  readonly isOpen: () => boolean
   /** Everything ends with it. */
   readonly scope: Scope.Scope
   /** Called when what extensions subscribed to may have changed. */
@@ -53,7 +55,7 @@ export const isClosedGuard = ({ family, manifest }: Found): boolean => (manifest
  */
 export const startSession = Effect.fnUntraced(function*(
   options: StartOptions,
-  { launcher, onFiguresChanged, onOffersChanged, scope, services }: SessionEnvironment,
+  { isOpen, launcher, onFiguresChanged, onOffersChanged, scope, services }: SessionEnvironment,
   begun: (session: RunningSession) => void
 ) {
   const { disabled, found, warnings: skipped } = yield* Effect.provideContext(discover(options), services)
@@ -113,13 +115,12 @@ export const startSession = Effect.fnUntraced(function*(
         }),
       warn: (message) => warn(message, each.key),
       onRegistered: Effect.fnUntraced(function*(registration) {
-        onOffersChanged()
         for (const message of faultsOf(registration, reserved.tools, each.family)) yield* warnOnce(message, each.key)
         if (!starting) yield* tellClashes
       }),
-      onDiscarded: onOffersChanged,
-      welcomeBack: ({ events }) =>
-        each.family.sessionStartAfterCrash && events.includes("session_start")
+      onOffersChanged,
+      welcome: ({ events }, again) =>
+        events.includes("session_start") && (again ? each.family.sessionStartAfterCrash : isOpen())
           ? { type: "event", event: "session_start", payload: sessionOf(options) }
           : undefined,
       changed: onFiguresChanged

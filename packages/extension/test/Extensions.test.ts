@@ -159,7 +159,10 @@ describe("offers", () => {
   // E-015 E-016 E-303
   it.effect("leaves out tools with a built-in name and warns; later tool and earlier command win", () => {
     const a = peer({ tools: [tool("Read"), tool("t")], commands: [{ name: "Note", description: "a" }] })
-    const b = peer({ tools: [tool("t"), tool("r", { capabilities: ["read"] })], commands: [{ name: "note", description: "b" }] }, answering({ content: "b" }))
+    const b = peer({
+      tools: [tool("t"), tool("r", { capabilities: ["read"] })],
+      commands: [{ name: "note", description: "b" }, { name: "btw", while_busy: true }]
+    }, answering({ content: "b" }))
     return Effect.gen(function*() {
       const host = yield* startAll({ manifests: { a: {}, b: {} } })
       const report = yield* host.start
@@ -170,7 +173,10 @@ describe("offers", () => {
         ["r", "b", false]
       ])
       assert.deepStrictEqual((yield* host.extensions.callTool("t", {})).content, [{ type: "text", text: "b" }])
-      assert.deepStrictEqual(yield* host.extensions.commands, [{ name: "Note", description: "a", whileBusy: false, extension: "a" }])
+      assert.deepStrictEqual(yield* host.extensions.commands, [
+        { name: "Note", description: "a", whileBusy: false, extension: "a" },
+        { name: "btw", description: "", whileBusy: true, extension: "b" }
+      ])
     }).pipe(Effect.provide(memory({ a: a.script, b: b.script })))
   })
 

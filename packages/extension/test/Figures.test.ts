@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Stream } from "effect"
+import { Deferred, Effect, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { existsSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { Meter } from "../src/Meter.ts"
-import { answering, memory, peer, processes, slowly, startAll, tool } from "./kit.ts"
+import { answering, memory, peer, person, processes, slowly, startAll, tool } from "./kit.ts"
 import { settle } from "./settle.ts"
 
 const call = { tool: "x", arguments: {} }
@@ -60,7 +60,6 @@ describe("Extensions.figures", () => {
     }).pipe(Effect.provide(memory({ a: late.script })))
   })
 
-  // E-117
   it.effect("count lives, late replies and lines of no use, and say why one is down", () => {
     const a = peer({ tools: [tool("t"), tool("die")] }, (message, self) =>
       message.name === "die" ? Effect.fail("boom") : message.type !== "tool" ? Effect.void : Effect.gen(function*() {
@@ -77,7 +76,12 @@ describe("Extensions.figures", () => {
       const one = Effect.map(host.extensions.figures, ([figures]) => figures!)
       yield* host.extensions.callTool("t", {})
       yield* settle
-      assert.deepInclude(yield* one, { lateReplies: 3, droppedLines: 2, requests: { open: 0, answered: 1, failed: 0 } })
+      assert.deepInclude(yield* one, {
+        lateReplies: 3,
+        droppedLines: 2,
+        requests: { open: 0, answered: 1, failed: 0 },
+        hookMillis: undefined
+      })
       yield* Effect.flip(host.extensions.callTool("die", {}))
       yield* settle
       assert.deepInclude(yield* one, { state: "Restarting", restarts: 0, fault: "exited with code 1", requests: { open: 0, answered: 1, failed: 1 } })
@@ -87,22 +91,29 @@ describe("Extensions.figures", () => {
     }).pipe(Effect.provide(memory({ a: a.script })))
   })
 
-  it.effect("a reply to a request that was given up in the same moment is late, and its effects do not count", () => {
+  it.effect("a reply that is read after its request was given up is late, and its effects do not count", () => {
     const a = peer({ tools: [tool("t")] }, (message, self) =>
       message.type === "tool"
-        ? Effect.forkDetach(Effect.andThen(Effect.sleep("5 seconds"), self.send({ type: "response", id: message.id, entry: "late" })))
+        ? Effect.andThen(
+          self.send({ type: "update", status: { key: "s", text: "held" } }),
+          self.send({ type: "response", id: message.id, entry: "late" })
+        )
         : Effect.void)
+    const gate = Deferred.makeUnsafe<void>()
+    const { with: shownTo } = person({ status: () => Deferred.await(gate) })
     return Effect.gen(function*() {
       const host = yield* startAll({ manifests: { a: { response_timeout_seconds: 4 } } })
-      yield* host.start
+      yield* shownTo(host.start)
       const call = yield* Effect.forkChild(Effect.flip(host.extensions.callTool("t", {})))
       yield* settle
-      yield* TestClock.adjust("5 seconds")
-      yield* Fiber.join(call)
+      yield* TestClock.adjust("4 seconds")
+      assert.strictEqual((yield* Fiber.join(call)).reason, "timeout")
+      yield* Deferred.succeed(gate, undefined)
       yield* settle
       assert.deepStrictEqual(host.entries, [])
       const [figures] = yield* host.extensions.figures
       assert.deepInclude(figures, { lateReplies: 1, requests: { open: 0, answered: 0, failed: 1 } })
+      assert.notInclude(a.types(), "cancel")
     }).pipe(Effect.provide(memory({ a: a.script })))
   })
 

@@ -59,6 +59,71 @@ describe("folding replies", () => {
     assert.strictEqual(three.notes.length, 2)
   })
 
+  const session = { session_id: "s", workspace: "/w" }
+  const selected = { ...session, provider: "p", model: "m", thinking: "" }
+
+  it("context: what each adds is there for the next, and nothing is taken away", () => {
+    const event = "context" as const
+    const payload = { system: ["base"], messages: [{ role: "user" }] }
+    const one = applyReply(event, untouched<typeof event>(payload), "a", { system: ["a"] })
+    const two = applyReply(event, one, "b", { messages: [{ role: "assistant" }], system: [] })
+    const three = applyReply(event, two, "c", {})
+    assert.deepStrictEqual(three.payload, { system: ["base", "a"], messages: [{ role: "user" }, { role: "assistant" }] })
+    assert.deepStrictEqual(three.changedBy, ["a", "b"])
+  })
+
+  it("input: a later text stands on an earlier one, and a block leaves it", () => {
+    const event = "input" as const
+    const payload = { ...session, text: "x", images: [] }
+    const one = applyReply(event, untouched<typeof event>(payload), "a", { text: "y" })
+    const two = applyReply(event, one, "b", { allow: false, reason: "no", text: "z" })
+    assert.strictEqual(one.payload.text, "y")
+    assert.strictEqual(two.payload.text, "y")
+    assert.deepStrictEqual(outcomeOf(two), { _tag: "Blocked", reason: "no", blockedBy: ["b"] })
+  })
+
+  it("before_agent_start: the last system prompt counts, messages pile up, and either may be left out", () => {
+    const event = "before_agent_start" as const
+    const payload = { ...session, prompt: "p", images: [], system_prompt: "base" }
+    const one = applyReply(event, untouched<typeof event>(payload), "a", { system_prompt: "A", message: { content: "from a" } })
+    const two = applyReply(event, one, "b", { message: { content: "" } })
+    const three = applyReply(event, two, "c", { message: { content: "from c" } })
+    const outcome = outcomeOf(applyReply(event, three, "d", { system_prompt: "D" }))
+    assert.deepStrictEqual(outcome, {
+      _tag: "Continue",
+      payload: { ...payload, system_prompt: "D" },
+      changedBy: ["a", "d"],
+      messages: ["from a", "from c"]
+    })
+  })
+
+  it("message_end and before_provider_request: replaced as a whole, one after another", () => {
+    const text = applyReply("message_end", untouched<"message_end">({ ...session, role: "assistant", text: "x" }), "a", { text: "" })
+    assert.strictEqual(text.payload.text, "")
+    const event = "before_provider_request" as const
+    const one = applyReply(event, untouched<typeof event>({ ...selected, payload: { a: 1 } }), "a", { payload: { b: 1 } })
+    assert.deepStrictEqual(applyReply(event, one, "b", {}).payload.payload, { b: 1 })
+  })
+
+  it("before_provider_headers: a text adds or replaces in any case, anything else removes, the rest stays", () => {
+    const event = "before_provider_headers" as const
+    const headers = { Authorization: "<redacted>", "X-Old": "1", "X-Keep": "1" }
+    const one = applyReply(event, untouched<typeof event>({ ...selected, headers }), "a", { headers: { "x-old": "2", "x-new": "3" } })
+    assert.deepStrictEqual(one.payload.headers, { Authorization: "<redacted>", "X-Keep": "1", "x-old": "2", "x-new": "3" })
+    const two = applyReply(event, one, "b", { headers: { authorization: null, "X-NEW": 1 } })
+    assert.deepStrictEqual(two.payload.headers, { "X-Keep": "1", "x-old": "2" })
+  })
+
+  it("session_before_switch can be blocked and session_compact supplies a compaction; allow means nothing where nothing is asked", () => {
+    const leaving = { ...session, reason: "fork" as const, target_session_id: "s" }
+    const blocked = applyReply("session_before_switch", untouched<"session_before_switch">(leaving), "a", { allow: false })
+    assert.deepStrictEqual(outcomeOf(blocked), { _tag: "Blocked", reason: "blocked by extension", blockedBy: ["a"] })
+    const event = "session_compact" as const
+    const done = { ...session, did_compact: true, summary: "s", first_kept_index: 2, tokens_before: 9, message: "m" }
+    const tally = applyReply(event, untouched<typeof event>(done), "a", { compaction: { summary: "A", first_kept_index: 3 } })
+    assert.deepStrictEqual(outcomeOf(tally), { _tag: "Continue", payload: done, changedBy: [], compaction: { summary: "A", first_kept_index: 3 } })
+  })
+
   it.effect.prop("blocks exactly when somebody does, whatever else is said", [
     Schema.Array(Schema.Struct({ allow: Schema.optionalKey(Schema.Boolean), arguments: Schema.optionalKey(Schema.Record(Schema.String, Schema.Int)) }))
   ], ([replies]) =>

@@ -45,9 +45,10 @@ describe("ui_request", () => {
 
   it.effect("is cancelled at once where nobody is, each in its own shape; unknown methods too", () => {
     const a = asker()
+    const front = person({ interactive: false })
     return Effect.gen(function*() {
       const host = yield* startAll({ manifests: { a: {} } })
-      yield* host.start
+      yield* front.with(host.start)
       const ask = ["question", "confirm", "input", "password", "hologram"].map((method) => ui(method, { method }))
       yield* Effect.forkChild(host.extensions.callTool("t", { ask }))
       yield* settle
@@ -279,6 +280,37 @@ describe("host_request", () => {
     }).pipe(Effect.provide(memory({ a: a.script, b: b.script })))
   })
 
+  it.effect("a modal can be closed and opened anew while the completion it wanted is pending", () => {
+    const modal = (key: string) => ({ key, position: "modal", title: "Aside", content: [], actions: [{ id: "submit", label: "Ask" }] })
+    const a = peer({ commands: [{ name: "btw", while_busy: true }] }, (message, self) => {
+      if (message.type === "command") return answering({ widget: modal(`m${message.id}`) })(message, self)
+      if (message.type !== "ui_action") return Effect.void
+      return message.action === "submit"
+        ? self.send(host_("h", "model.complete", { prompt: message.text }))
+        : self.send({ type: "update", widget: { key: message.widget, content: [] } })
+    })
+    const done = Deferred.makeUnsafe<void>()
+    const session = sessionOf({ complete: (_, { prompt }) => Effect.as(Deferred.await(done), { text: prompt, model: "m", finishReason: "stop" }) })
+    const front = person()
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: {} } })
+      yield* front.with(session.with(host.start))
+      yield* host.extensions.runCommand("btw", "")
+      assert.isTrue(yield* host.extensions.act("a:m1", "submit", "why?"))
+      yield* settle
+      assert.isTrue(yield* host.extensions.act("a:m1", "close"))
+      yield* settle
+      yield* host.extensions.runCommand("btw", "")
+      assert.deepStrictEqual(front.shown.map(([, key, widget]) => [key, widget !== undefined]), [["a:m1", true], ["a:m1", false], ["a:m2", true]])
+      assert.deepStrictEqual(answersOf(a), [])
+      yield* Deferred.succeed(done, undefined)
+      yield* settle
+      assert.deepStrictEqual(answersOf(a), [
+        { type: "host_response", id: "h", result: { text: "why?", model: "m", finish_reason: "stop" } }
+      ])
+    }).pipe(Effect.provide(memory({ a: a.script })))
+  })
+
   it.effect("more than 16 open ones are errors at once", () => {
     const a = asker()
     const session = sessionOf({ info: Effect.never })
@@ -429,6 +461,45 @@ describe("a completion whose provider event reaches the one that waits for it", 
         yield* TestClock.adjust("1 millis")
         assert.deepStrictEqual<unknown>(yield* Fiber.join(call), { content: [{ type: "text", text: "{\"n\":1}" }], isError: false })
       }))
+  })
+})
+
+describe("two whose completions reach each other", () => {
+  const provider = { session_id: "s", workspace: "/w", provider: "p", model: "m", thinking: "", payload: {} }
+
+  it.effect("wait for no longer than the budget of the one that answers nothing while it waits", () => {
+    const complete = host_("h", "model.complete", { prompt: "p" })
+    // `a` hears of nothing but its answer; `b` wants a completion of its own for each event.
+    const a = peer({ tools: [tool("t")], events: ["before_provider_request"] }, (message, self) =>
+      message.type === "tool"
+        ? self.send(complete)
+        : message.type === "host_response"
+        ? self.send({ type: "response", id: "1", content: "done" })
+        : Effect.void)
+    let event: unknown
+    const b = peer({ events: ["before_provider_request"] }, (message, self) => {
+      if (message.type === "event" && event === undefined) {
+        event = message.id
+        return self.send(complete)
+      }
+      return message.type === "host_response" ? self.send({ type: "response", id: event }) : answering({})(message, self)
+    })
+    return Effect.gen(function*() {
+      const limit = { response_timeout_seconds: 3 }
+      const host = yield* startAll({ manifests: { a: limit, b: limit } })
+      const session = sessionOf({
+        complete: () => Effect.as(host.hooks.run("before_provider_request", provider), { text: "", model: "m", finishReason: "stop" })
+      })
+      yield* session.with(host.start)
+      const call = yield* Effect.forkChild(host.extensions.callTool("t", {}))
+      yield* settle
+      // Once for its own event, once for that of the completion `b` wants.
+      yield* TestClock.adjust("3 seconds")
+      yield* settle
+      yield* TestClock.adjust("3 seconds")
+      yield* settle
+      assert.deepStrictEqual((yield* Fiber.join(call)).content, [{ type: "text", text: "done" }])
+    }).pipe(Effect.provide(memory({ a: a.script, b: b.script })))
   })
 })
 

@@ -236,6 +236,24 @@ describe("extensions as processes", () => {
       }
     ), limit)
 
+  it.live("started anew again and again behind a wrapper, there is one process of it, and none at the end", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const file = `${yield* fs.makeTempDirectoryScoped()}/pid`
+      const [node, program] = fixture("pid").command
+      const host = yield* startAll({ manifests: { a: { command: ["sh", "-c", "exec 3<&0; \"$0\" \"$1\" \"$2\" <&3 & wait", node!, program!, file] } } })
+      const lives: Array<number> = []
+      for (let n = 0; n < 5; n++) {
+        assert.deepStrictEqual((yield* host.start).started, ["a"])
+        assert.isTrue(yield* gone(lives))
+        lives.push(...(yield* pidsIn(file)))
+        assert.isTrue(alive(lives.at(-1)!))
+      }
+      assert.strictEqual(new Set(lives).size, 5)
+      yield* host.extensions.stop
+      assert.isTrue(yield* gone(lives))
+    }).pipe(Effect.provide(processes)), limit)
+
   it.live("closing the layer stops what runs", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem

@@ -2,17 +2,17 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import type { Memory } from "../src/index.ts"
-import { type Json, memory, startAll } from "./kit.ts"
+import { type Json, memory, person, sessionOf, startAll } from "./kit.ts"
 import { settle } from "./settle.ts"
 
 const Step = Schema.Struct({
-  act: Schema.Literals(["call", "reply", "wrong", "late", "update", "interrupt", "ask", "wait", "crash"]),
+  act: Schema.Literals(["call", "reply", "wrong", "late", "update", "interrupt", "ask", "wonder", "wait", "crash"]),
   which: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9 }))
 })
 
 describe("requests", () => {
   it.effect.prop(
-    "end exactly once under any interleaving of replies, wrong ids, timeouts, interrupts, questions and crashes",
+    "end exactly once under any interleaving of replies, wrong ids, timeouts, interrupts, questions, host requests and crashes",
     [Schema.Array(Step).check(Schema.isMaxLength(40))],
     ([steps]) => {
       let peer: Memory.Peer | undefined
@@ -38,7 +38,14 @@ describe("requests", () => {
         })))
       return Effect.gen(function*() {
         const host = yield* startAll({ manifests: { a: { response_timeout_seconds: 5 } } })
-        yield* host.start
+        let asked = 0
+        // What is asked stays open until it is withdrawn, one kind; the other is answered in time.
+        const withdrawn = Effect.suspend(() => {
+          asked++
+          return Effect.ensuring(Effect.never, Effect.sync(() => asked--))
+        })
+        const answered = Effect.as(Effect.sleep("1 second"), { tokens: 1, limit: 2, percent: 50 })
+        yield* sessionOf({ info: withdrawn, usage: answered }).with(person({ question: () => withdrawn }).with(host.start))
         const calls: Array<Fiber.Fiber<Exit.Exit<unknown, unknown>>> = []
         const ends: Array<number> = []
         const call = Effect.suspend(() => {
@@ -64,10 +71,15 @@ describe("requests", () => {
             const fiber = calls[which % Math.max(1, calls.length)]
             if (fiber !== undefined) yield* Fiber.interrupt(fiber)
           } else if (act === "ask") yield* say({ type: "ui_request", id: "q", method: "question", prompt: "?", options: [] })
+          else if (act === "wonder") yield* say({ type: "host_request", id: `h${which}`, method: which % 2 === 0 ? "session.info" : "context.usage" })
           else if (act === "wait") yield* TestClock.adjust(which * 700)
           else die()
           yield* settle
         }
+        // No budget runs while something is asked, so the asker has to go first.
+        die()
+        yield* settle
+        assert.strictEqual(asked, 0)
         yield* TestClock.adjust("10 seconds")
         yield* settle
         for (const [n, fiber] of calls.entries()) {

@@ -211,7 +211,7 @@ describe("Extensions.act", () => {
       assert.isFalse(yield* act("p:1", "stop"))
       yield* callTool("t", { lines: [{ widget: { ...panel, actions: [] } }] })
       assert.isFalse(yield* act("a:p:1", "stop"))
-      yield* callTool("t", { lines: [{ widget: { key: "p:1", lines: [] } }] })
+      yield* callTool("t", { lines: [{ widget: panel }, { widget: { key: "p:1", lines: [] } }] })
       assert.isFalse(yield* act("a:p:1", "stop"))
       yield* settle
       assert.deepStrictEqual(a.heard.filter(({ type }) => type === "ui_action"), [

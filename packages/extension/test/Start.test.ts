@@ -8,7 +8,7 @@ import { settle } from "./settle.ts"
 const mute = () => Effect.never
 
 describe("the handshake", () => {
-  // E-053 X-011
+  // E-053
   it.effect("asks nothing of one that has not registered", () => {
     const a = peer({ tools: [tool("t")], events: ["turn_start"] }, answering({}))
     const late = slowly(a, 1_000)
@@ -29,6 +29,7 @@ describe("the handshake", () => {
     }).pipe(Effect.provide(memory({ a: late.script })))
   })
 
+  //
   it.effect("initialize is there before register is: one may read it first", () => {
     const a = peer({})
     return Effect.gen(function*() {
@@ -41,6 +42,16 @@ describe("the handshake", () => {
           if (type === "initialize") yield* a.script(self, launch)
         })
     })))
+  })
+
+  it.effect("initialize hands back the newest megabyte of what was stored, in bytes", () => {
+    const a = peer({})
+    const entries = ["old", "é".repeat(400_000), "é".repeat(200_000), undefined, null, "new"]
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: {} }, start: { entries: () => entries } })
+      yield* host.start
+      assert.deepStrictEqual((yield* a.next).entries, [entries[2], null, null, "new"])
+    }).pipe(Effect.provide(memory({ a: a.script })))
   })
 
   // E-054
@@ -187,6 +198,26 @@ describe("waiting at the start", () => {
     }).pipe(Effect.provide(memory({ a: a.script, b: peer({}).script })))
   })
 
+  const session = { session_id: "s1", workspace: "/w", provider: "p", model: "m", thinking: "" }
+  it.effect.each([
+    { when: "after the session has begun", begun: true, types: ["initialize", "event"] },
+    { when: "before the session has begun", begun: false, types: ["initialize"] }
+  ])("one that registers $when is told of it by itself when it was missed", ({ begun, types }) => {
+    const a = peer({ events: ["session_start"] }, answering({}))
+    const late = slowly(a, 5_000)
+    const b = peer({ events: ["session_start"] }, answering({}))
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: { background: true }, b: {} } })
+      yield* host.start
+      yield* late.launched
+      if (begun) yield* host.hooks.run("session_start", session)
+      yield* TestClock.adjust("5 seconds")
+      yield* settle
+      assert.deepStrictEqual(a.types(), types)
+      assert.deepStrictEqual(b.types(), types)
+    }).pipe(Effect.provide(memory({ a: late.script, b: b.script })))
+  })
+
   it.effect("what it has to say of its registration is said when it comes", () => {
     const provider = { name: "one", api: "openai-chat-completions", api_url: "http://h/", default_model: "m", requires_api_key: false }
     const a = slowly(peer({ tools: [tool("bash")], providers: [provider] }), 5_000)
@@ -263,6 +294,31 @@ describe("waiting at the start", () => {
   })
 })
 
+describe("Extensions.restart", () => {
+  it.effect.each<readonly [string, Json, (message: Json) => Effect.Effect<void, string>]>([
+    ["that failed to start", {}, () => Effect.void],
+    ["that is not to start again by itself", { restart: false }, (message) => message.type === "tool" ? Effect.fail("boom") : Effect.void]
+  ])("brings back one %s", ([, manifest, react]) => {
+    let lives = 0
+    const first = peer({ tools: [tool("t")] }, react)
+    const second = peer({ tools: [tool("t")] }, answering({ content: "back" }))
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: manifest } })
+      yield* host.start
+      if (manifest.restart === false) yield* Effect.flip(host.extensions.callTool("t", {}))
+      yield* settle
+      assert.deepStrictEqual(yield* host.extensions.tools, [])
+      assert.isTrue(yield* host.extensions.restart("a"))
+      yield* settle
+      assert.deepStrictEqual((yield* host.extensions.callTool("t", {})).content, [{ type: "text", text: "back" }])
+      assert.deepInclude((yield* host.extensions.figures)[0], { state: "Running", restarts: 1, fault: undefined })
+    }).pipe(Effect.provide(memory({
+      a: (self, launch) =>
+        ++lives > 1 ? second.script(self, launch) : manifest.restart === false ? first.script(self, launch) : self.send({ type: "hello" })
+    })))
+  })
+})
+
 describe("after a crash", () => {
   const dies = (events: ReadonlyArray<string>) =>
     peer({ tools: [tool("die")], events }, (message, self) => message.type === "tool" ? Effect.fail("boom") : answering({})(message, self))
@@ -279,6 +335,20 @@ describe("after a crash", () => {
       yield* TestClock.adjust("300 millis")
       yield* settle
       assert.deepStrictEqual(a.heard.filter(({ type }) => type === "initialize").map((line) => line.entries), [["old"], ["old", "new"]])
+    }).pipe(Effect.provide(memory({ a: a.script })))
+  })
+
+  it.effect("what there was to say of its registration is not said again", () => {
+    const a = peer({ tools: [tool("die"), tool("bash")] }, (message) => message.type === "tool" ? Effect.fail("boom") : Effect.void)
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: {} } })
+      assert.deepStrictEqual((yield* host.start).warnings, ["extension tool 'bash' collides with a built-in tool"])
+      yield* Effect.flip(host.extensions.callTool("die", {}))
+      yield* settle
+      yield* TestClock.adjust("300 millis")
+      yield* settle
+      assert.strictEqual(a.types().filter((type) => type === "initialize").length, 2)
+      assert.deepStrictEqual(host.diagnostics.map(({ message }) => message), ["extension 'a' exited with code 1 unexpectedly"])
     }).pipe(Effect.provide(memory({ a: a.script })))
   })
 

@@ -1,5 +1,5 @@
 /** One life of an extension on a thread: what its worker needs of the host beside the lines of the protocol. */
-import { Effect, type FileSystem, Path, Queue, Schema, type Scope, Stream } from "effect"
+import { type Cause, Effect, Fiber, type FileSystem, Path, Queue, Schema, type Scope, Stream } from "effect"
 import type { ChildProcessSpawner } from "effect/process"
 import { type JsonObject, ScreenAspect, SessionCall } from "@nimlet/protocol"
 import { type Companion, Diagnostics, type HostRequestFailed, type Launch, logNameOf, openWorkerThread, type StartFailed, type Transport, type WorkerConnection } from "@nimlet/extension"
@@ -20,6 +20,8 @@ const memoryEvery = { busy: 100, idle: 500 }
 const headroomMegabytes = 2_048
 /** Calls of one worker that nobody waits for and that are not done yet; policy `reject`: more are dropped with a warning. */
 const maxTold = 1_024
+/** After its end, what a worker has told is done for at most this long. */
+const lastWords = "1 second"
 /** Host requests of one worker that are served at once. */
 const servedAtOnce = 16
 
@@ -108,8 +110,8 @@ export const openWorker = (host: WorkerHost, launch: Launch): Effect.Effect<
     }
 
     // One after another: what an extension says in order is done in order.
-    const told = yield* Queue.dropping<JsonObject>(maxTold)
-    yield* Stream.fromQueue(told).pipe(
+    const told = yield* Queue.dropping<JsonObject, Cause.Done>(maxTold)
+    const doing = yield* Stream.fromQueue(told).pipe(
       Stream.runForEach((line) => {
         const served = call(String(line.method), paramsOf(line))
         return served === undefined
@@ -118,6 +120,8 @@ export const openWorker = (host: WorkerHost, launch: Launch): Effect.Effect<
       }),
       Effect.forkScoped
     )
+    // What it said last is still done.
+    yield* Effect.addFinalizer(() => Effect.andThen(Queue.end(told), Effect.timeoutOption(Fiber.await(doing), lastWords)))
 
     const hear = Effect.fnUntraced(function*(line: JsonObject) {
       switch (line.type) {

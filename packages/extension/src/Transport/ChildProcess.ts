@@ -4,6 +4,7 @@
  */
 import { Context, Deferred, Effect, Fiber, FileSystem, Layer, Path, type PlatformError, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
+import { programOf } from "../Command.ts"
 import { StartFailed } from "../ExtensionError.ts"
 import { type Launch, Launcher } from "../Launcher.ts"
 import type { Transport } from "../Transport.ts"
@@ -33,16 +34,20 @@ const signalIn = (error: PlatformError.PlatformError): string =>
 /** Starts the program and connects to it; its process group ends with the scope: SIGTERM, 0.5 s, SIGKILL. */
 export const openChildProcess = Effect.fnUntraced(function*(launch: Launch) {
   const path = yield* Path.Path
-  const [named, ...args] = launch.command
-  const program = named.includes("/") ? path.resolve(launch.folder, named) : named
+  const { args, named, program, shell } = programOf(launch.command, {
+    folder: launch.folder,
+    windows: path.sep === "\\",
+    resolve: path.resolve
+  })
   const child = yield* ChildProcess.make(program, args, {
+    shell,
     cwd: launch.workspace,
     env: launch.environment,
     extendEnv: false,
     detached: true,
     killSignal: "SIGTERM",
     forceKillAfter: killAfter
-  }).pipe(Effect.mapError(startFailure(launch, program)))
+  }).pipe(Effect.mapError(startFailure(launch, named)))
 
   const outbox = yield* Outbox.make(launch.maxLineBytes)
   const closed = yield* Deferred.make<string>()
