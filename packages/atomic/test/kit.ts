@@ -47,8 +47,23 @@ export interface Given {
   readonly start?: Partial<StartOptions>
 }
 
+/** How the extensions of a folder are started. */
+export const optionsOf = (folder: string, { paths = [], start = {} }: Given = {}): StartOptions => ({
+  roots: [{ path: `${folder}/extensions`, family: nimlet, project: false }],
+  paths,
+  workspace: folder,
+  sessionId: "s1",
+  trusted: true,
+  mode: "print",
+  logs: `${folder}/logs`,
+  environment: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "" },
+  reservedTools: ["read", "bash"],
+  ...start
+})
+
 /** A folder with extensions in a nimlet root, started. */
-export const startAll = Effect.fnUntraced(function*({ files = {}, paths = [], screen: front = screen(), session = {}, start = {} }: Given) {
+export const startAll = Effect.fnUntraced(function*(given: Given) {
+  const { files = {}, screen: front = screen(), session = {} } = given
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.realPath(yield* fs.makeTempDirectoryScoped())
   for (const [name, text] of Object.entries(files)) {
@@ -71,18 +86,7 @@ export const startAll = Effect.fnUntraced(function*({ files = {}, paths = [], sc
       Effect.provideService(Frontend, front.frontend),
       Effect.provideService(AtomicSession, atomicSession)
     )
-  const options: StartOptions = {
-    roots: [{ path: `${folder}/extensions`, family: nimlet, project: false }],
-    paths,
-    workspace: folder,
-    sessionId: "s1",
-    trusted: true,
-    mode: "print",
-    logs: `${folder}/logs`,
-    environment: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "" },
-    reservedTools: ["read", "bash"],
-    ...start
-  }
+  const options = optionsOf(folder, given)
   const report = yield* watched(extensions.start(options))
   const log = (name: string) => Effect.orElseSucceed(fs.readFileString(`${folder}/logs/${name}.log`), () => "")
   return { folder, extensions, hooks, diagnostics, report, watched, log, again: watched(extensions.start(options)) }

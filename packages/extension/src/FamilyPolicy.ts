@@ -32,6 +32,8 @@ export interface FamilyPolicy {
   readonly registersAtAnyTime: boolean
   /** Whether a tool of its may take the place of a built-in one. */
   readonly mayReplaceBuiltins: boolean
+  /** Whether a running one stays, started anew in the same session, until the new one is there, and for good when that fails. */
+  readonly staysUntilReplaced: boolean
   /** Keys of `package.json` that describe such an extension, the first that is there counts. */
   readonly packageKeys: ReadonlyArray<string>
 }
@@ -61,6 +63,7 @@ export const nimlet: FamilyPolicy = {
   modulesInRoots: true,
   registersAtAnyTime: false,
   mayReplaceBuiltins: false,
+  staysUntilReplaced: false,
   packageKeys: []
 }
 
@@ -80,6 +83,7 @@ export const niminal: FamilyPolicy = {
   modulesInRoots: false,
   registersAtAnyTime: false,
   mayReplaceBuiltins: false,
+  staysUntilReplaced: false,
   packageKeys: []
 }
 
@@ -99,6 +103,7 @@ export const atomic: FamilyPolicy = {
   modulesInRoots: true,
   registersAtAnyTime: true,
   mayReplaceBuiltins: true,
+  staysUntilReplaced: true,
   packageKeys: ["nimlet", "atomic", "pi"]
 }
 

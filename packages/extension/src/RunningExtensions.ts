@@ -12,6 +12,7 @@ import { commandsOf, modesOf, providersOf, toolsOf } from "./Roster.ts"
 import { isClosedGuard, offeringsOf, type RunningSession, startSession } from "./SessionStart.ts"
 import type { StartOptions } from "./Start.ts"
 import type { Subscriber } from "./Subscriber.ts"
+import { retire, stayingIn, succeed } from "./Succession.ts"
 
 /** How long an observe event is waited for where the manifest sets no limit. */
 const observeSeconds = 30
@@ -60,13 +61,30 @@ export const makeExtensions = Effect.gen(function*() {
   })
   yield* Effect.addFinalizer(() => stopSession)
 
-  const start = (options: StartOptions) =>
-    Effect.andThen(
-      stopSession,
-      startSession(options, { launcher, services, scope, isOpen: () => opened, onOffersChanged, onFiguresChanged }, (begun) => {
-        session = begun
-      })
-    )
+  const begin = (options: StartOptions) =>
+    startSession(options, { launcher, services, scope, isOpen: () => opened, onOffersChanged, onFiguresChanged }, (begun) => {
+      session = begun
+    })
+  const present = () => session
+
+  const start = Effect.fnUntraced(function*(options: StartOptions) {
+    const old = present()
+    const staying = stayingIn(old, options.sessionId)
+    if (old === undefined || staying.length === 0) return yield* Effect.andThen(stopSession, begin(options))
+    session = undefined
+    opened = false
+    asked.clear()
+    yield* retire(old, staying)
+    const report = yield* Effect.onInterrupt(begin(options), () => old.stop)
+    const next = present()
+    // A start that finds nothing begins nothing.
+    if (next === undefined) return yield* Effect.as(old.stop, report)
+    const followed = yield* succeed(old, staying, next, report)
+    session = followed.session
+    onOffersChanged()
+    onFiguresChanged()
+    return followed.report
+  })
 
   const offerings = Effect.suspend(() => offeringsOf(session?.members ?? []))
   const tools = Effect.map(offerings, (offered) => toolsOf(offered, session?.reserved.tools ?? nobody))

@@ -14,6 +14,7 @@ import type { StartOptions, StartReport } from "./Start.ts"
 
 /** One session's extensions, from start to stop. */
 export interface RunningSession {
+  readonly sessionId: string
   readonly members: ReadonlyArray<Member>
   readonly supervisor: Supervisor.Supervisor
   readonly reserved: { readonly tools: ReadonlySet<string>; readonly providers: ReadonlySet<string> }
@@ -91,7 +92,7 @@ export const startSession = Effect.fnUntraced(function*(
   const stop = Effect.suspend(() =>
     Effect.forEach(members, ({ key }) => supervisor.stop(key), { concurrency: "unbounded", discard: true })
   ).pipe(Effect.andThen(Scope.close(inner, Exit.void)), Effect.uninterruptible)
-  begun({ members, supervisor, reserved, stop })
+  begun({ sessionId: options.sessionId, members, supervisor, reserved, stop })
 
   /** Who clashes depends on the order of all, so it is told when all that are waited for are there, and then as they come. */
   const tellClashes = Effect.flatMap(offeringsOf(members), (offerings) =>

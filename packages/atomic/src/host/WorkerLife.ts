@@ -93,9 +93,11 @@ export const openWorker = (host: WorkerHost, launch: Launch): Effect.Effect<
       heapMegabytes: host.heapMegabytes + headroomMegabytes,
       beforeEnd: () => descendants.kill()
     })
+    const say = (line: string): Effect.Effect<unknown> => connection.send(line)
     yield* Effect.acquireRelease(
-      Effect.sync(() => host.bus.set(extension, (line) => connection.send(line))),
-      () => Effect.sync(() => host.bus.delete(extension))
+      Effect.sync(() => host.bus.set(extension, say)),
+      // The next life may have taken the place already.
+      () => Effect.sync(() => host.bus.get(extension) === say && host.bus.delete(extension))
     )
 
     const call = (method: string, params: JsonObject): Served | undefined => {

@@ -5,6 +5,7 @@
 import childProcess from "node:child_process"
 import fs from "node:fs"
 import { syncBuiltinESMExports } from "node:module"
+import { dirname } from "node:path"
 import { type Callback, type Fields, isCallback, isFields } from "./Values.ts"
 
 const ours = new Set<unknown>([1, 2, "/dev/stdout", "/dev/stderr", "/dev/tty", "/proc/self/fd/1", "/proc/self/fd/2", "/dev/fd/1", "/dev/fd/2"])
@@ -32,7 +33,7 @@ class Log {
 
   get fd(): number {
     if (this.#fd === undefined) {
-      fs.mkdirSync(this.#file.slice(0, Math.max(0, this.#file.lastIndexOf("/"))) || ".", { recursive: true })
+      fs.mkdirSync(dirname(this.#file), { recursive: true })
       this.#fd = fs.openSync(this.#file, "a", 0o600)
     }
     return this.#fd

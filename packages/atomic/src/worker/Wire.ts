@@ -4,6 +4,8 @@ import { type Fields, isFields, textOf } from "./Values.ts"
 
 /** UTF-16 units under way before lines wait here. */
 const window = 1024 * 1024
+/** What has been taken is said when it comes to this much: each word of it would wake a thread. */
+const worthSaying = window / 4
 /** Half of what the host takes of requests at once, because it counts one for a moment longer than its answer takes; more wait here. */
 const maxOpen = 8
 
@@ -16,11 +18,11 @@ interface Inquiry {
 /** One worker's connection. */
 export class Wire {
   readonly #port: MessagePort
-  readonly #decoder = new TextDecoder()
   readonly #unsent: Array<string> = []
   readonly #asked = new Map<string, Inquiry>()
   readonly #queued: Array<Inquiry> = []
   #underWay = 0
+  #unsaid = 0
   #lastId = 0
   #beforeReply: () => void = () => undefined
 
@@ -30,13 +32,16 @@ export class Wire {
     port.on("message", (message: unknown) => {
       if (message === null) return onEnd()
       if (typeof message === "number") return this.#taken(message)
-      if (!(message instanceof Uint8Array)) return
-      for (const text of this.#decoder.decode(message).split("\n")) {
+      if (typeof message !== "string") return
+      for (const text of message.split("\n")) {
         if (text === "") continue
         const line: unknown = JSON.parse(text)
         if (isFields(line) && !this.#answered(line)) onMessage(line)
       }
-      port.postMessage(message.length)
+      this.#unsaid += message.length
+      if (this.#unsaid < worthSaying) return
+      port.postMessage(this.#unsaid)
+      this.#unsaid = 0
     })
   }
 

@@ -2,13 +2,14 @@
  * An extension as a worker thread of this process: the same lines as over pipes, carried by a message port. It isolates
  * faults, not malice (seed 004 says as much of its own host).
  *
- * Lines go as bytes to the worker and as texts from it; a number on the port says how much of what was sent has been taken.
- * Neither side has more than a window's worth under way, which is all the flow control a port needs.
+ * Texts of whole lines go to the worker, single lines come from it; a number on the port says how much of what was sent has
+ * been taken. Neither side has more than a window's worth under way, which is all the flow control a port needs.
  */
 import { Deferred, Effect, Fiber, Latch, Queue, Result, Stream } from "effect"
 import type { Cause } from "effect"
 // There is no Effect service for a worker with a port of its own, captured output and limits: this file is the edge.
-import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads"
+import nodeProcess from "node:process"
+import type { MessagePort, Worker } from "node:worker_threads"
 import { StartFailed } from "../ExtensionError.ts"
 import type { Launch } from "../Launcher.ts"
 import type { Transport } from "../Transport.ts"
@@ -16,8 +17,10 @@ import { type Line, maxInboundBytes } from "./Lines.ts"
 import { writeLog } from "./LogFile.ts"
 import { Outbox } from "./Outbox.ts"
 
-/** Bytes (outward) or UTF-16 units (inward) under way before the sender waits. */
+/** UTF-16 units under way before the sender waits. */
 const window = 1024 * 1024
+/** What has been taken is said when it comes to this much: each word of it would wake a thread. */
+const worthSaying = window / 4
 /** After its end, what the worker has written is read for at most this long. */
 const drainFor = "250 millis"
 /** How long the end of a thread is waited for: one that sits in a native call cannot be ended, and nobody waits for that. */
@@ -63,6 +66,8 @@ const deathOf = (error: unknown): string => {
 
 /** Starts the worker and connects to it; it ends with the scope. */
 export const openWorkerThread = Effect.fnUntraced(function*(launch: Launch, program: WorkerProgram) {
+  // Loaded here: programs without such extensions have no use for it.
+  const { MessageChannel, receiveMessageOnPort, Worker: Thread } = nodeProcess.getBuiltinModule("node:worker_threads")
   const outbox = yield* Outbox.make(launch.maxLineBytes)
   // Unbounded, but the peer never has more than its window under way.
   const inbox = yield* Queue.unbounded<Line, Cause.Done>()
@@ -75,7 +80,7 @@ export const openWorkerThread = Effect.fnUntraced(function*(launch: Launch, prog
 
   const start = Effect.try({
     try: () =>
-      new Worker(program.entry, {
+      new Thread(program.entry, {
         name: launch.extension,
         workerData: { ...program.data, port: far },
         transferList: [far, ...(program.transfer ?? [])],
@@ -124,11 +129,14 @@ export const openWorkerThread = Effect.fnUntraced(function*(launch: Launch, prog
     Effect.forkScoped
   )
 
+  const decoder = new TextDecoder()
   const post = (bytes: Uint8Array) =>
     Effect.sync(() => {
-      underWay += bytes.length
+      // A text crosses in half the time of an array.
+      const text = decoder.decode(bytes)
+      underWay += text.length
       if (underWay >= window) room.closeUnsafe()
-      near.postMessage(bytes)
+      near.postMessage(text)
     })
   yield* room.await.pipe(
     Effect.andThen(outbox.take),
@@ -147,10 +155,12 @@ export const openWorkerThread = Effect.fnUntraced(function*(launch: Launch, prog
     Effect.flatMap(Deferred.isDone(closed), (over) =>
       over ? Effect.asVoid(Effect.timeoutOption(Fiber.await(logging), drainFor)) : Effect.void))
 
+  let unsaid = 0
   const taken = (lines: ReadonlyArray<Line>) => {
-    let units = 0
-    for (const line of lines) units += Result.isSuccess(line) ? line.success.length : 0
-    near.postMessage(units)
+    for (const line of lines) unsaid += Result.isSuccess(line) ? line.success.length : 0
+    if (unsaid < worthSaying) return
+    near.postMessage(unsaid)
+    unsaid = 0
   }
   const connection: WorkerConnection = {
     send: (line) => outbox.send(line),
