@@ -1,10 +1,10 @@
 /** The examples that come with `@earendil-works/pi-coding-agent`, as they are, each driven through what it is for. */
 import { Effect } from "effect"
 import { execFileSync } from "node:child_process"
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { beforeAll, describe, expect, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { withWorld, type World, type WorldOptions } from "../kit/PiWorld.ts"
 
 const version = "1.6.0"
@@ -16,6 +16,8 @@ beforeAll(() => {
   execFileSync("tar", ["xzf", readdirSync(packed).find((name) => name.endsWith(".tgz"))!], { cwd: packed })
   execFileSync("npm", ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"], { cwd: join(folder, "with-deps"), stdio: ["ignore", "pipe", "pipe"] })
 }, 120_000)
+
+afterAll(() => rmSync(packed, { recursive: true, force: true }))
 
 interface Drive {
   /** A word on what is shown. */

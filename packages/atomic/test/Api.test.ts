@@ -177,7 +177,7 @@ describe("guards", () => {
   it.live("one that never decides ends at its budget, but not while it asks a person", () =>
     run(Effect.gen(function*() {
       const pack = (name: string, body: string) => ({
-        [`${name}/package.json`]: JSON.stringify({ pi: { extensions: ["./g.mjs"], response_timeout_seconds: 1 } }),
+        [`${name}/package.json`]: JSON.stringify({ pi: { extensions: ["./g.mjs"], response_timeout_seconds: 2 } }),
         [`${name}/g.mjs`]: module(body)
       })
       const stuck = yield* startAll({ files: pack("stuck", "pi.on('tool_call', () => new Promise(() => {}))") })
@@ -185,7 +185,7 @@ describe("guards", () => {
       assert.match(blocked._tag === "Blocked" ? blocked.reason : "", /timed out/)
       const asking = yield* startAll({
         screen: screen(() => undefined),
-        files: pack("asks", "pi.on('tool_call', async (event, ctx) => { const ok = await ctx.ui.confirm('Sure?', 'x', { timeout: 1500 }); return { block: true, reason: 'answered ' + ok } })")
+        files: pack("asks", "pi.on('tool_call', async (event, ctx) => { const ok = await ctx.ui.confirm('Sure?', 'x', { timeout: 2500 }); return { block: true, reason: 'answered ' + ok } })")
       })
       assert.deepInclude(yield* asking.hooks.run("tool_call", bash), { reason: "answered false" })
     })))
@@ -350,6 +350,19 @@ describe("what pi and ctx offer", () => {
       })
       yield* extensions.runCommand("s", "")
       assert.deepStrictEqual(front.notices(), ["[true,false,false]"])
+    })))
+
+  it.live("two extensions that ask for one session-scoped key get one each, which is told", () =>
+    run(Effect.gen(function*() {
+      const front = screen()
+      const one = (command: string) => module(`const held = state(pi.events, "shared:v1", () => ({ by: "${command}" })); ${say(command, "held.by")}`, "import { sessionScopedExtensionState as state } from '@bastani/atomic'")
+      const { diagnostics, extensions } = yield* startAll({ screen: front, files: { "a.mjs": one("a"), "b.mjs": one("b") } })
+      yield* extensions.runCommand("a", "")
+      yield* extensions.runCommand("b", "")
+      assert.deepStrictEqual(front.notices(), ["\"a\"", "\"b\""])
+      assert.deepStrictEqual(diagnostics.map(({ message }) => message.replace(/'[ab]'/g, "'x'")), [
+        "extension 'x': the session-scoped object 'shared:v1' is not shared with extension 'x', which has one of that key too"
+      ])
     })))
 })
 

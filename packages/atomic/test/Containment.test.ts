@@ -46,9 +46,10 @@ describe("what a module does by accident", () => {
   ]
   it.live.each(loops)("one that %s is ended two seconds after its cancel, and its programs with it", ([, body]) =>
     run(Effect.gen(function*() {
-      const { diagnostics, extensions } = yield* startAll({ files: bad(body) })
-      const command = yield* Effect.forkChild(extensions.runCommand("bad", ""))
-      yield* Effect.sleep(200)
+      const { diagnostics, extensions, folder } = yield* startAll({ files: bad(`fs.writeFileSync(args, ""); ${body}`) })
+      const fs = yield* FileSystem.FileSystem
+      const command = yield* Effect.forkChild(extensions.runCommand("bad", `${folder}/begun`))
+      yield* until(fs.exists(`${folder}/begun`), (begun) => begun)
       const before = performance.now()
       yield* Fiber.interrupt(command)
       yield* until(extensions.figures, (all) => all.find(({ key }) => key === "bad")?.restarts === 1)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
-import { optionsOf, screen, startAll, workers } from "./kit.ts"
+import { optionsOf, place, screen, startAll, workers } from "./kit.ts"
 
 const run = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.scoped(effect).pipe(Effect.provide(workers()))
 const saying = (word: string) => `let calls = 0; export default (pi) => { pi.registerCommand("say", { handler: async (_, ctx) => ctx.ui.notify("${word} " + ++calls) }) }`
@@ -27,6 +27,43 @@ describe("starting anew in the same session", () => {
       assert.deepStrictEqual((yield* extensions.figures).map(({ key, restarts }) => [key, restarts]), [["a", 0], ["b", 0]])
       yield* extensions.stop
       assert.deepStrictEqual(yield* extensions.commands, [])
+    })))
+
+  // A-059 A-060 A-074 A-075 A-083 A-084 A-085 A-086 A-088 A-090 A-091 A-092
+  it.live("an object of the session's scope is the same after a reload, live, and gone with the session", () =>
+    run(Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const front = screen()
+      const counter = (word: string) => `import { sessionScopedExtensionState } from "@bastani/atomic"
+        import { helper } from "./helper.ts"
+        let ofModule = 0
+        export default (pi) => {
+          const state = sessionScopedExtensionState(pi.events, "x:counter:v1", () => ({ count: 0, controller: new AbortController() }))
+          pi.on("session_shutdown", () => { state.controller.abort() })
+          pi.registerCommand("bump", { handler: async (_, ctx) => ctx.ui.notify(["${word}", helper, ++state.count, ++ofModule, state.controller.signal.aborted].join()) })
+        }`
+      const { again, extensions, folder, hooks, watched } = yield* startAll({
+        screen: front,
+        files: { "a/index.ts": counter("one"), "a/helper.ts": "export const helper: string = 'h1'" }
+      })
+      yield* extensions.runCommand("bump", "")
+      yield* fs.writeFileString(`${folder}/extensions/a/index.ts`, counter("two"))
+      yield* fs.writeFileString(`${folder}/extensions/a/helper.ts`, "export const helper: string = 'h2'")
+      yield* hooks.run("session_shutdown", { ...place, reason: "reload" })
+      yield* again
+      yield* extensions.runCommand("bump", "")
+      yield* fs.writeFileString(`${folder}/extensions/a/index.ts`, "export default () => { throw new Error('broken') }")
+      assert.deepStrictEqual((yield* again).warnings, [
+        "extension 'a' failed to start: it threw Error: broken before it registered",
+        "extension 'a' goes on as it was"
+      ])
+      yield* extensions.runCommand("bump", "")
+      yield* fs.writeFileString(`${folder}/extensions/a/index.ts`, counter("three"))
+      assert.deepStrictEqual((yield* again).warnings, [])
+      yield* extensions.runCommand("bump", "")
+      yield* watched(extensions.start({ ...optionsOf(folder), sessionId: "s2" }))
+      yield* extensions.runCommand("bump", "")
+      assert.deepStrictEqual(front.notices(), ["one,h1,1,1,false", "two,h2,2,1,true", "two,h2,3,2,true", "three,h2,4,1,true", "three,h2,1,1,false"])
     })))
 
   it.live("in another session nothing of the old one stays", () =>

@@ -12,6 +12,8 @@
  * - `bus {channel, data}`: something for the other extensions' listeners; `data` is plain JSON.
  * - `show {aspect, value}`: something of the screen that is no status, widget or notice; see `ScreenAspect`.
  * - `tell {method, params}`: a session call whose outcome nobody waits for; methods as below.
+ * - `scoped {key}`: it holds an object that is to outlast a reload; a new generation is loaded into the same worker.
+ * - `failed {message}`: that generation could not be loaded.
  * - `fault {event, message}`: a handler failed and the others went on.
  * - `response` with `failed`, the text of what the asked handler threw, where the host decides what that means.
  * - `host_request` with `params` and one of the methods of `SessionCall`.

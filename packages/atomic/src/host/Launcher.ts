@@ -34,6 +34,8 @@ export const makeWorkerLauncher = (options: LauncherOptions): Effect.Effect<Laun
       aliases: aliasesOf(files),
       transpiler: new Transpiler(options.cache),
       bus: new Map(),
+      holders: new Map(),
+      scoped: new Map(),
       lives: new Map(),
       heapMegabytes: options.heapMegabytes ?? 256,
       outsideMegabytes: options.outsideMegabytes ?? 512

@@ -1,5 +1,5 @@
 /** One life of an extension on a thread: what its worker needs of the host beside the lines of the protocol. */
-import { type Cause, Effect, Fiber, type FileSystem, Path, Queue, Schema, type Scope, Stream } from "effect"
+import { type Cause, Deferred, Effect, Fiber, type FileSystem, Path, Queue, Schema, type Scope, Stream } from "effect"
 import type { ChildProcessSpawner } from "effect/process"
 import { type JsonObject, ScreenAspect, SessionCall } from "@nimlet/protocol"
 import { type Companion, Diagnostics, type HostRequestFailed, type Launch, logNameOf, openWorkerThread, type StartFailed, type Transport, type WorkerConnection } from "@nimlet/extension"
@@ -25,6 +25,14 @@ const lastWords = "1 second"
 /** Host requests of one worker that are served at once. */
 const servedAtOnce = 16
 
+/** A worker over all its connections. */
+interface Thread {
+  readonly connection: WorkerConnection
+  readonly pulse: Pulse
+  readonly pulseBuffer: SharedArrayBuffer
+  readonly descendants: Descendants
+}
+
 /** What lives share. */
 export interface WorkerHost {
   readonly entry: URL
@@ -32,6 +40,10 @@ export interface WorkerHost {
   readonly transpiler: Transpiler
   /** Key → where its bus messages go, of those that run now. */
   readonly bus: Map<string, (line: string) => Effect.Effect<unknown>>
+  /** Key → thread of one that holds objects which outlast a reload. */
+  readonly holders: Map<string, Thread>
+  /** Key of an object → the extension that asked for it first. */
+  readonly scoped: Map<string, string>
   /** Key → lives so far. */
   readonly lives: Map<string, number>
   readonly heapMegabytes: number
@@ -59,9 +71,10 @@ export const openWorker = (host: WorkerHost, launch: Launch): Effect.Effect<
     const path = yield* Path.Path
     const scope = yield* Effect.scope
     const services = yield* Effect.context<ChildProcessSpawner.ChildProcessSpawner>()
-    const pulseBuffer = new SharedArrayBuffer(pulseBytes)
-    const pulse = new Pulse(pulseBuffer)
-    const descendants = new Descendants()
+    const holder = host.holders.get(extension)
+    const pulseBuffer = holder?.pulseBuffer ?? new SharedArrayBuffer(pulseBytes)
+    const pulse = holder?.pulse ?? new Pulse(pulseBuffer)
+    const descendants = holder?.descendants ?? new Descendants()
     const leases = new FileLeases(scope)
     const feed = new StateFeed((key) => session.read(key, extension))
     const generation = (host.lives.get(extension) ?? 0) + 1
@@ -91,8 +104,15 @@ export const openWorker = (host: WorkerHost, launch: Launch): Effect.Effect<
       },
       transfer: [sync.port],
       heapMegabytes: host.heapMegabytes + headroomMegabytes,
-      beforeEnd: () => descendants.kill()
+      beforeEnd: () => descendants.kill(),
+      joins: holder?.connection
     })
+    const thread: Thread = { connection, pulse, pulseBuffer, descendants }
+    yield* Effect.forkScoped(Effect.andThen(Deferred.await(connection.shared.gone), Effect.sync(() => host.holders.delete(extension))))
+    yield* Effect.addFinalizer(() => Effect.sync(() => {
+      if (host.holders.get(extension) === thread && connection.shared.connections === 1) host.holders.delete(extension)
+    }))
+    if (holder !== undefined) host.holders.set(extension, thread)
     const say = (line: string): Effect.Effect<unknown> => connection.send(line)
     yield* Effect.acquireRelease(
       Effect.sync(() => host.bus.set(extension, say)),
@@ -113,7 +133,7 @@ export const openWorker = (host: WorkerHost, launch: Launch): Effect.Effect<
 
     // One after another: what an extension says in order is done in order.
     const told = yield* Queue.dropping<JsonObject, Cause.Done>(maxTold)
-    const doing = yield* Stream.fromQueue(told).pipe(
+    const telling = yield* Stream.fromQueue(told).pipe(
       Stream.runForEach((line) => {
         const served = call(String(line.method), paramsOf(line))
         return served === undefined
@@ -123,7 +143,16 @@ export const openWorker = (host: WorkerHost, launch: Launch): Effect.Effect<
       Effect.forkScoped
     )
     // What it said last is still done.
-    yield* Effect.addFinalizer(() => Effect.andThen(Queue.end(told), Effect.timeoutOption(Fiber.await(doing), lastWords)))
+    yield* Effect.addFinalizer(() => Effect.andThen(Queue.end(told), Effect.timeoutOption(Fiber.await(telling), lastWords)))
+
+    /** Objects live in one worker, so a second extension that asks for a key gets one of its own; that is told. */
+    const claim = (key: string) => {
+      const owner = host.scoped.get(key) ?? extension
+      host.scoped.set(key, owner)
+      return owner === extension
+        ? Effect.void
+        : warn(`the session-scoped object '${key}' is not shared with extension '${owner}', which has one of that key too`)
+    }
 
     const hear = Effect.fnUntraced(function*(line: JsonObject) {
       switch (line.type) {
@@ -150,6 +179,11 @@ export const openWorker = (host: WorkerHost, launch: Launch): Effect.Effect<
           if (typeof line.id === "number") descendants.thread(line.id)
           return true
         case "scoped":
+          if (!host.holders.has(extension)) host.holders.set(extension, thread)
+          yield* claim(String(line.key))
+          return true
+        case "failed":
+          connection.leave(`threw ${String(line.message)}`)
           return true
         default:
           return false
@@ -165,21 +199,28 @@ export const openWorker = (host: WorkerHost, launch: Launch): Effect.Effect<
       servedAtOnce
     }
 
+    const doing = (how: string): string => pulse.running === "" ? how : `${how} ${pulse.running}`
+    let ended: string | undefined
+    /** What it is doing is read now: ending its programs may let it go on for a moment. */
+    const end = (how: string): void => {
+      ended ??= doing(how)
+      connection.end(ended)
+    }
     /** A worker that is asked to give something up and whose event loop does not turn is stuck. */
     const watchCancel = Effect.suspend(() => {
       const before = pulse.beats
       return Effect.andThen(Effect.sleep(cancelGrace), Effect.sync(() => {
-        if (pulse.beats === before) connection.end("did not respond to cancel and was ended")
+        if (pulse.beats === before) end("did not respond to cancel and was ended")
       }))
     })
-    yield* watchMemory(host, pulse, connection)
+    yield* watchMemory(host, pulse, connection.worker, end)
     const transport: Transport = {
       ...connection,
       send: (line) =>
         line.startsWith("{\"type\":\"cancel\"")
           ? Effect.tap(connection.send(line), () => Effect.forkIn(watchCancel, scope))
           : connection.send(line),
-      closed: Effect.map(connection.closed, (how) => pulse.running === "" ? how : `${how} ${pulse.running}`),
+      closed: Effect.map(connection.closed, (how) => ended ?? doing(how)),
       companion
     }
     return transport
@@ -188,7 +229,7 @@ export const openWorker = (host: WorkerHost, launch: Launch): Effect.Effect<
 const megabytes = (bytes: number): number => Math.round(bytes / (1024 * 1024))
 
 /** Ends a worker that holds too much. Its own figures do while its event loop turns; then Node is asked, which also works in a loop. */
-const watchMemory = (host: WorkerHost, pulse: Pulse, { end, worker }: WorkerConnection) => {
+const watchMemory = (host: WorkerHost, pulse: Pulse, worker: WorkerConnection["worker"], end: (how: string) => void) => {
   const judge = (heap: number, outside: number): void => {
     if (heap > host.heapMegabytes) end(`held ${heap} MB and was ended`)
     else if (outside > host.outsideMegabytes) end(`held ${outside} MB outside its heap and was ended`)

@@ -1,5 +1,5 @@
 /** What the host hands a worker before its first line. */
-import { type MessagePort, workerData } from "node:worker_threads"
+import { type MessagePort, parentPort, workerData } from "node:worker_threads"
 
 /** `workerData`, as the host half writes it. */
 export interface Boot {
@@ -28,4 +28,10 @@ export const takeBoot = (): Boot => {
   const boot: Boot = { ...workerData }
   for (const key of Object.keys(workerData)) delete workerData[key]
   return boot
+}
+
+/** Calls `act` with what the host hands over for each further generation in this worker. It keeps no worker running. */
+export const onNextBoot = (act: (boot: Boot) => void): void => {
+  parentPort?.on("message", act)
+  parentPort?.unref()
 }

@@ -23,8 +23,20 @@ const fileFor = (path: string): string | undefined => {
 /** The folder of the worker half: its own imports are left alone. */
 const own = new URL(".", import.meta.url).href
 
-/** Installs the hooks for good. `aliases` are specifiers; an unknown path below one of them is an error of the author. */
+/** The mark of a generation on the addresses of its own modules, which makes them others than those before. */
+const markOf = (url: string): string => /\?generation=\d+$/.exec(url)?.[0] ?? ""
+
+/** The address of a module as the generation loads it; the first ones are plain. */
+export const addressOf = (path: string, generation: number): string =>
+  pathToFileURL(path).href + (generation === 0 ? "" : `?generation=${generation}`)
+
+let host: HostSync | undefined
+
+/** Installs the hooks for good, once; later calls say by whom modules are turned from now on. `aliases` are whole specifiers. */
 export const load = (aliases: Readonly<Record<string, string>>, sync: HostSync): void => {
+  const installed = host !== undefined
+  host = sync
+  if (installed) return
   registerHooks({
     resolve: (specifier, context, next) => {
       const from = context.parentURL ?? ""
@@ -33,13 +45,13 @@ export const load = (aliases: Readonly<Record<string, string>>, sync: HostSync):
       if (alias !== undefined) return { url: alias, shortCircuit: true }
       if (/^\.{0,2}\//.test(specifier) && from.startsWith("file:")) {
         const file = fileFor(fileURLToPath(new URL(specifier, from)))
-        if (file !== undefined) return next(pathToFileURL(file).href, context)
+        if (file !== undefined) return next(pathToFileURL(file).href + (/\.[cm]?[jt]s$/.test(file) ? markOf(from) : ""), context)
       }
       return next(specifier, context)
     },
     load: (url, context, next) => {
-      if (!url.startsWith("file:") || url.startsWith(own) || !/\.[cm]?ts$/.test(url)) return next(url, context)
-      const answer = fieldsOf(sync.call("load", fileURLToPath(url)))
+      if (!url.startsWith("file:") || url.startsWith(own) || !/\.[cm]?ts$/.test(new URL(url).pathname)) return next(url, context)
+      const answer = fieldsOf(host?.call("load", fileURLToPath(url)))
       const source = textOf(answer["source"])
       const format = textOf(answer["format"])
       if (format === "commonjs") return { format, source, shortCircuit: true }

@@ -5,7 +5,7 @@
  * Texts of whole lines go to the worker, single lines come from it; a number on the port says how much of what was sent has
  * been taken. Neither side has more than a window's worth under way, which is all the flow control a port needs.
  */
-import { Deferred, Effect, Fiber, Latch, Queue, Result, Stream } from "effect"
+import { Deferred, Effect, Exit, Fiber, Latch, Queue, Result, Scope, Stream } from "effect"
 import type { Cause } from "effect"
 // There is no Effect service for a worker with a port of its own, captured output and limits: this file is the edge.
 import nodeProcess from "node:process"
@@ -23,6 +23,8 @@ const window = 1024 * 1024
 const worthSaying = window / 4
 /** After its end, what the worker has written is read for at most this long. */
 const drainFor = "250 millis"
+/** A port that closes is explained by the end of its thread, and the other way round, within this; else one generation is over. */
+const exitFor = "250 millis"
 /** How long the end of a thread is waited for: one that sits in a native call cannot be ended, and nobody waits for that. */
 const terminateFor = "1 second"
 
@@ -43,13 +45,29 @@ export interface WorkerProgram {
   readonly heapMegabytes: number
   /** Runs before the thread is ended: it can unblock one that waits for a child process. */
   readonly beforeEnd?: () => void
+  /** A connection whose thread is to serve this one too; no new one is started, and `data` is posted to it. */
+  readonly joins?: WorkerConnection | undefined
+}
+
+/** A running thread with one connection or more; it ends with the last of them. */
+interface Shared {
+  readonly worker: Worker
+  /** Ended with the thread. */
+  readonly scope: Scope.Closeable
+  readonly gone: Deferred.Deferred<void>
+  connections: number
+  how: string | undefined
 }
 
 /** A worker and its connection. */
 export interface WorkerConnection extends Transport {
   readonly worker: Worker
-  /** Ends it now; `how` is what `closed` says then. Returns at once. */
+  /** Ends the thread now; `how` is what `closed` says then. Returns at once. */
   readonly end: (how: string) => void
+  /** Ends this connection alone, from our side; the thread goes on if it has others. */
+  readonly leave: (how: string) => void
+  /** @internal What connections of one thread share. */
+  readonly shared: Shared
 }
 
 /** The first place outside of Node in a stack, as `file.ts:3`. */
@@ -64,26 +82,18 @@ const deathOf = (error: unknown): string => {
   return `threw ${error.name}: ${message}${place === "" ? "" : ` (${place})`}`
 }
 
-/** Starts the worker and connects to it; it ends with the scope. */
-export const openWorkerThread = Effect.fnUntraced(function*(launch: Launch, program: WorkerProgram) {
-  // Loaded here: programs without such extensions have no use for it.
-  const { MessageChannel, receiveMessageOnPort, Worker: Thread } = nodeProcess.getBuiltinModule("node:worker_threads")
-  const outbox = yield* Outbox.make(launch.maxLineBytes)
-  // Unbounded, but the peer never has more than its window under way.
-  const inbox = yield* Queue.unbounded<Line, Cause.Done>()
-  const closed = yield* Deferred.make<string>()
-  const silent = yield* Deferred.make<void>()
-  const room = yield* Latch.make(true)
-  const { port1: near, port2: far } = new MessageChannel()
-  let underWay = 0
-  let how: string | undefined
+const threads = () => nodeProcess.getBuiltinModule("node:worker_threads")
 
-  const start = Effect.try({
+/** Starts the thread of a launch; nothing is connected to it but `port`. */
+const startThread = Effect.fnUntraced(function*(launch: Launch, program: WorkerProgram, port: MessagePort) {
+  // Loaded here: programs without such extensions have no use for it.
+  const { Worker: Thread } = threads()
+  const worker = yield* Effect.try({
     try: () =>
       new Thread(program.entry, {
         name: launch.extension,
-        workerData: { ...program.data, port: far },
-        transferList: [far, ...(program.transfer ?? [])],
+        workerData: { ...program.data, port },
+        transferList: [port, ...(program.transfer ?? [])],
         env: { ...launch.environment },
         execArgv: [],
         stdin: true,
@@ -93,13 +103,49 @@ export const openWorkerThread = Effect.fnUntraced(function*(launch: Launch, prog
       }),
     catch: (error) => new StartFailed({ extension: launch.extension, reason: error instanceof Error ? error.message : String(error) })
   })
-  const worker = yield* Effect.acquireRelease(start, (worker) =>
-    Effect.sync(() => {
-      program.beforeEnd?.()
-      // A thread that does not end must not hold the process.
-      worker.unref()
-      near.close()
-    }).pipe(Effect.andThen(Effect.timeoutOption(Effect.promise(() => worker.terminate()), terminateFor))))
+  const scope = yield* Scope.make()
+  const shared: Shared = { worker, scope, gone: Deferred.makeUnsafe(), connections: 0, how: undefined }
+  worker.on("error", (error) => {
+    shared.how ??= deathOf(error)
+  })
+  worker.on("exit", (code) => {
+    shared.how ??= `exited with code ${code}`
+    Deferred.doneUnsafe(shared.gone, Effect.void)
+  })
+  const output = (from: AsyncIterable<Uint8Array>) => Stream.fromAsyncIterable(from, () => undefined)
+  const logging = yield* Effect.forkIn(
+    writeLog(launch.logs, launch.extension, Stream.merge(output(worker.stdout), output(worker.stderr))),
+    scope
+  )
+  // A last traceback is worth a moment.
+  yield* Scope.addFinalizer(scope, Effect.timeoutOption(Fiber.await(logging), drainFor))
+  return shared
+})
+
+const release = ({ beforeEnd }: WorkerProgram, shared: Shared) =>
+  Effect.suspend(() => {
+    if (--shared.connections > 0) return Effect.void
+    beforeEnd?.()
+    // A thread that does not end must not hold the process.
+    shared.worker.unref()
+    return Effect.timeoutOption(Effect.promise(() => shared.worker.terminate()), terminateFor).pipe(
+      Effect.andThen(Scope.close(shared.scope, Exit.void))
+    )
+  })
+
+/** Starts the worker, or joins one, and connects to it; it ends with the scope of its last connection. */
+export const openWorkerThread = Effect.fnUntraced(function*(launch: Launch, program: WorkerProgram) {
+  const { MessageChannel } = threads()
+  const outbox = yield* Outbox.make(launch.maxLineBytes)
+  // Unbounded, but the peer never has more than its window under way.
+  const inbox = yield* Queue.unbounded<Line, Cause.Done>()
+  const closed = yield* Deferred.make<string>()
+  const silent = yield* Deferred.make<void>()
+  const over = Deferred.makeUnsafe<void>()
+  const room = yield* Latch.make(true)
+  const { port1: near, port2: far } = new MessageChannel()
+  let underWay = 0
+  let left: string | undefined
 
   const hear = (message: unknown): void => {
     if (typeof message === "number") {
@@ -111,21 +157,41 @@ export const openWorkerThread = Effect.fnUntraced(function*(launch: Launch, prog
       Queue.offerUnsafe(inbox, Result.fail({ _tag: "LineTooLong", limit: maxInboundBytes }))
     }
   }
-  near.on("message", hear)
-  worker.on("error", (error) => {
-    how ??= deathOf(error)
-  })
-  worker.on("exit", (code) => {
-    for (let last = receiveMessageOnPort(near); last !== undefined; last = receiveMessageOnPort(near)) hear(last.message)
-    how ??= `exited with code ${code}`
+  const finish = (): void => {
     Queue.endUnsafe(inbox)
-    Deferred.doneUnsafe(gone, Effect.void)
+    Deferred.doneUnsafe(over, Effect.void)
+  }
+  const open = Effect.gen(function*() {
+    const { joins } = program
+    if (joins === undefined) return yield* startThread(launch, program, far)
+    joins.shared.worker.postMessage({ ...program.data, port: far }, [far, ...(program.transfer ?? [])])
+    return joins.shared
   })
-  const gone = Deferred.makeUnsafe<void>()
-  yield* Deferred.await(gone).pipe(
+  const shared = yield* Effect.acquireRelease(
+    Effect.tap(open, (shared) =>
+      Effect.sync(() => {
+        shared.connections++
+      })),
+    (shared) =>
+      Effect.andThen(
+        Effect.sync(() => near.close()),
+        release(program, shared)
+      )
+  )
+  near.on("message", hear)
+  near.on("close", () => Deferred.doneUnsafe(portClosed, Effect.void))
+  const portClosed = Deferred.makeUnsafe<void>()
+  // The port closes after the last message it brings. Node must not be asked for messages of a closed port: it ends the process.
+  const bothGone = Effect.all([Deferred.await(portClosed), Deferred.await(shared.gone)], { concurrency: "unbounded" })
+  yield* Effect.raceFirst(Deferred.await(portClosed), Deferred.await(shared.gone)).pipe(
+    Effect.andThen(Effect.timeoutOption(bothGone, exitFor)),
+    Effect.andThen(Effect.sync(finish)),
+    Effect.forkScoped
+  )
+  yield* Deferred.await(over).pipe(
     Effect.andThen(outbox.end),
     Effect.andThen(Effect.timeoutOption(Deferred.await(silent), drainFor)),
-    Effect.andThen(Effect.suspend(() => Deferred.succeed(closed, how ?? "ended"))),
+    Effect.andThen(Effect.suspend(() => Deferred.succeed(closed, left ?? shared.how ?? "ended"))),
     Effect.forkScoped
   )
 
@@ -147,13 +213,6 @@ export const openWorkerThread = Effect.fnUntraced(function*(launch: Launch, prog
     Effect.ignore,
     Effect.forkScoped
   )
-  const output = (from: AsyncIterable<Uint8Array>) => Stream.fromAsyncIterable(from, () => undefined)
-  const logging = yield* Effect.forkScoped(
-    writeLog(launch.logs, launch.extension, Stream.merge(output(worker.stdout), output(worker.stderr)))
-  )
-  yield* Effect.addFinalizer(() =>
-    Effect.flatMap(Deferred.isDone(closed), (over) =>
-      over ? Effect.asVoid(Effect.timeoutOption(Fiber.await(logging), drainFor)) : Effect.void))
 
   let unsaid = 0
   const taken = (lines: ReadonlyArray<Line>) => {
@@ -173,12 +232,17 @@ export const openWorkerThread = Effect.fnUntraced(function*(launch: Launch, prog
     ),
     endInput: outbox.end,
     closed: Deferred.await(closed),
-    worker,
+    worker: shared.worker,
+    shared,
     end: (why) => {
-      how ??= why
+      shared.how ??= why
       program.beforeEnd?.()
       // Whoever waits for it reads `closed`.
-      void worker.terminate()
+      void shared.worker.terminate()
+    },
+    leave: (why) => {
+      left ??= why
+      finish()
     }
   }
   return connection
