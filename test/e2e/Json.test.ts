@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 import { startModelStub } from "../kit/ModelStub.ts"
 import { anthropic } from "../kit/Providers.ts"
-import { checkRecords } from "../kit/RecordOrder.ts"
+import { checkRecords } from "@nimlet/protocol"
 import { makeWorkspace, records, startNimlet } from "../kit/Workspace.ts"
 
 const types = (all: ReadonlyArray<{ readonly type?: unknown }>) => all.map((record) => String(record.type)).filter((type) => !type.endsWith("_delta"))
@@ -152,6 +152,6 @@ describe("nimlet --mode json", () => {
     const run = await space.nimlet(["--mode", "json", "--provider", "offline", "--tools", "read,telepathy", "hello"])
     expect(run.code).toBe(2)
     expect(run.stderr).toContain("telepathy")
-    expect(types(records(run.stdout))).toEqual(["session_start", "session_end"])
+    expect(types(records(run.stdout))).toEqual(["session_start", "diagnostic", "session_end"])
   })
 })

@@ -1,8 +1,26 @@
+import { createServer } from "node:http"
+import { type AddressInfo, connect } from "node:net"
 import { describe, expect, it } from "vitest"
 import { startModelStub } from "../kit/ModelStub.ts"
 import { anthropic, chat, chatConfig, responses } from "../kit/Providers.ts"
-import { checkRecords } from "../kit/RecordOrder.ts"
+import { checkRecords } from "@nimlet/protocol"
 import { makeWorkspace, records } from "../kit/Workspace.ts"
+
+/** A proxy that leads every tunnel to `url`. */
+const startProxy = async (url: string, asked: (target: string) => void) => {
+  const server = createServer().on("connect", (request, socket, head) => {
+    asked(request.url ?? "")
+    const upstream = connect(Number(new URL(url).port), "127.0.0.1", () => {
+      socket.write("HTTP/1.1 200 OK\r\n\r\n")
+      upstream.write(head)
+      upstream.pipe(socket).pipe(upstream)
+    })
+    for (const end of [socket, upstream]) end.on("error", () => {})
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const { port } = server.address() as AddressInfo
+  return { url: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(() => resolve())) }
+}
 
 const png = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64")
 
@@ -42,6 +60,32 @@ describe.each([anthropic, responses, chat])("$name", (provider) => {
     expect(run.code).toBe(0)
     const all = records(run.stdout)
     expect(all.filter((record) => record["type"] === "message").map((record) => record["content"])).toEqual(["go", "größer 😀", "done"])
+  })
+
+  it("answers without Node's own fetch, which takes longer to load than to use", async () => {
+    await using stub = await startModelStub([{ tools: [{ name: "ls", args: {} }] }, { text: "done" }])
+    const { space } = await prepare(stub.url)
+    await using _ = space
+    const report = `process.on("exit", () => process.stderr.write("loaded: " + process.moduleLoadList.filter((name) => /undici|_http_client/.test(name))))`
+    const run = await space.nimlet(["-p", ...provider.args, "go"], {
+      env: { ...provider.env(stub.url), NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(report)}` }
+    })
+    expect(run.stdout).toBe("done\n")
+    expect(run.stderr).toContain("loaded: NativeModule _http_client")
+    expect(run.stderr).not.toContain("undici")
+  })
+
+  it.each([{ NODE_USE_ENV_PROXY: "1" }, { NODE_OPTIONS: "--use-env-proxy" }])("goes through a proxy when Node is told to: %o", async (told) => {
+    await using stub = await startModelStub([{ text: "done" }])
+    const { space } = await prepare("http://model.invalid")
+    await using _ = space
+    const asked: Array<string> = []
+    await using proxy = await startProxy(stub.url, (target) => asked.push(target))
+    const run = await space.nimlet(["-p", ...provider.args, "go"], {
+      env: { ...provider.env("http://model.invalid"), ...told, http_proxy: proxy.url }
+    })
+    expect(run.stdout).toBe("done\n")
+    expect(asked).toEqual(["model.invalid:80"])
   })
 
   it("tries again after 429 and 500, visibly, and shows only the whole answer as the message", async () => {

@@ -1,7 +1,7 @@
 import { cpSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { checkRecords } from "../kit/RecordOrder.ts"
+import { checkRecords } from "@nimlet/protocol"
 import { lastingSurvivors, makeWorkspace, records } from "../kit/Workspace.ts"
 
 const json = ["--mode", "json", "--provider", "offline"]
@@ -40,7 +40,7 @@ describe("a TypeScript extension", () => {
     expect(tool.stdout).toContain("2.0KB!")
     const run = await space.nimlet([...json, "run: echo old"], { bin })
     const all = records(run.stdout)
-    checkRecords(all)
+    expect(checkRecords(all)).toEqual([])
     expect(all.find(({ type }) => type === "tool_result")?.output).toContain("new")
     expect(run.stdout).not.toContain("to the log")
     expect(readFileSync(join(space.home, ".nimlet/logs/one.log"), "utf8")).toContain("to the log")
@@ -70,7 +70,7 @@ describe("a TypeScript extension", () => {
     await space.file("~/.pi/agent/extensions/good.ts", "export default (pi) => { pi.on('tool_result', () => ({ content: [{ type: 'text', text: 'good was here' }] })) }")
     const run = await space.nimlet([...json, "run: sleep 0.1"])
     const all = records(run.stdout)
-    checkRecords(all)
+    expect(checkRecords(all)).toEqual([])
     expect(run.code).toBe(0)
     expect(run.durationMs).toBeLessThan(8_000)
     expect(all.find(({ type }) => type === "tool_result")?.output).toContain("good was here")

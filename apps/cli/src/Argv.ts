@@ -3,6 +3,7 @@
  * that `nimlet fix --the bug` asks for just that. Pure.
  */
 import { Result, Schema } from "effect"
+import { type Draft, type Flag, type Invocation, runFlags, type Subcommand, subcommands } from "./Flags.ts"
 
 /** A command line that cannot be followed; `problem` names the word and the remedy. Exit code 2. */
 export class UsageError extends Schema.TaggedError<UsageError>()("UsageError", { problem: Schema.String }) {
@@ -11,162 +12,111 @@ export class UsageError extends Schema.TaggedError<UsageError>()("UsageError", {
   }
 }
 
-/** What the flags and words of a command line ask for. */
-export interface Invocation {
-  readonly mode: "text" | "print" | "json"
-  readonly prompt: string
-  readonly provider?: string
-  readonly model?: string
-  readonly apiKey?: string
-  /** The JSON script that the `scripted` provider plays. */
-  readonly script?: string
-  /** Names of the only tools to offer; empty for none, absent for all. */
-  readonly tools?: ReadonlyArray<string>
-  readonly persist: boolean
-  /** The session to go on with: the latest of the workspace, or one by its id. */
-  readonly session: { readonly kind: "new" } | { readonly kind: "latest" } | { readonly kind: "id"; readonly id: string }
-  /** Project files that can act are loaded in this run. */
-  readonly approve: boolean
-  /** Extensions by path, started last. */
-  readonly extensions: ReadonlyArray<string>
-  readonly noExtensions: boolean
-  /** Seconds to wait for the first byte of piped input when there is a prompt. */
-  readonly stdinWait: number
-}
+/** Shells that can be taught our words. */
+export const shells = ["bash", "zsh", "fish", "powershell"] as const
 
 /** What to do: tell something and leave, or run. */
 export type Command =
-  | { readonly kind: "help" }
+  | { readonly kind: "help"; readonly subcommand?: Subcommand["name"] }
   | { readonly kind: "version" }
+  | { readonly kind: "completions"; readonly shell: (typeof shells)[number] }
+  | { readonly kind: "subcommand"; readonly name: Subcommand["name"]; readonly invocation: Invocation; readonly operand: string }
   | { readonly kind: "run"; readonly invocation: Invocation }
-
-type Draft = { -readonly [K in keyof Invocation]: Invocation[K] }
-
-/** How one flag changes the invocation. One with a `value` takes the next word or what follows `=`; a text it gives back is what is wrong with that. */
-interface Flag {
-  readonly value?: string
-  readonly set: (draft: Draft, value: string) => string | void
-}
-
-const toolNames = (list: string): ReadonlyArray<string> | undefined => {
-  const names = list.split(",").map((name) => name.trim())
-  if (names.includes("")) return undefined
-  return names.length === 1 && names[0]?.toLowerCase() === "none" ? [] : [...new Map(names.map((name) => [name.toLowerCase(), name])).values()]
-}
-
-const print: Flag = { set: (draft) => void (draft.mode = draft.mode === "json" ? "json" : "print") }
-
-const flags: { readonly [flag: string]: Flag } = {
-  "-p": print,
-  "--print": print,
-  "--mode": {
-    value: "json",
-    set: (draft, value) => {
-      if (value.toLowerCase() !== "json") return `--mode takes json, not '${value}'`
-      draft.mode = "json"
-    }
-  },
-  "--provider": { value: "NAME", set: (draft, value) => void (draft.provider = value) },
-  "--model": { value: "ID", set: (draft, value) => void (draft.model = value) },
-  "--api-key": { value: "KEY", set: (draft, value) => void (draft.apiKey = value) },
-  "--script": { value: "FILE", set: (draft, value) => void (draft.script = value) },
-  "--tools": {
-    value: "LIST",
-    set: (draft, value) => {
-      const names = toolNames(value)
-      if (names === undefined) return "--tools has an empty name; write names with commas between, or none"
-      draft.tools = names
-    }
-  },
-  "--no-session": { set: (draft) => void (draft.persist = false) },
-  "--resume": { set: (draft) => void (draft.session = draft.session.kind === "id" ? draft.session : { kind: "latest" }) },
-  "--session": { value: "ID", set: (draft, id) => void (draft.session = { kind: "id", id }) },
-  "--approve": { set: (draft) => void (draft.approve = true) },
-  "-e": { value: "PATH", set: (draft, value) => void (draft.extensions = [...draft.extensions, value]) },
-  "--no-extensions": { set: (draft) => void (draft.noExtensions = true) },
-  "--stdin-wait": {
-    value: "SECONDS",
-    set: (draft, value) => {
-      const seconds = Number(value)
-      if (!Number.isFinite(seconds) || seconds < 0) return `--stdin-wait takes a number of seconds, not '${value}'`
-      draft.stdinWait = seconds
-    }
-  }
-}
 
 const initial: Invocation = {
   mode: "text",
   prompt: "",
+  appended: [],
+  noBuiltinTools: false,
   persist: true,
   session: { kind: "new" },
   approve: false,
+  noApprove: false,
+  yolo: false,
   extensions: [],
   noExtensions: false,
-  stdinWait: 3
+  required: [],
+  stdinWait: 3,
+  json: false,
+  start: false
 }
 
 const fail = (problem: string) => Result.fail(new UsageError({ problem }))
 
-/** Reads a command line (without the program's own words). `--help` and `--version` end the reading at once. */
-export const parseArgv = (argv: ReadonlyArray<string>): Result.Result<Command, UsageError> => {
-  const draft: Draft = { ...initial }
-  let at = 0
+/** Flags from `from` on: which were read, and where the first other word stands. `--` is behind us when `closed`. */
+interface Reading {
+  readonly used: ReadonlyArray<Flag>
+  readonly at: number
+  readonly closed: boolean
+  /** A flag that ends the reading at once. */
+  readonly ending?: Exclude<Command, { readonly kind: "run" | "subcommand" }>
+}
+
+const readFlags = (
+  argv: ReadonlyArray<string>,
+  from: number,
+  flags: ReadonlyArray<Flag>,
+  draft: Draft
+): Result.Result<Reading, UsageError> => {
+  const used: Array<Flag> = []
+  let at = from
   for (; at < argv.length; at++) {
     const word = argv[at] ?? ""
-    if (word === "--") {
-      at++
-      break
-    }
+    if (word === "--") return Result.succeed({ used, at: at + 1, closed: true })
     if (!word.startsWith("-") || word === "-") break
-    if (word === "--help" || word === "-h") return Result.succeed({ kind: "help" })
-    if (word === "--version") return Result.succeed({ kind: "version" })
+    if (word === "--help" || word === "-h") return Result.succeed({ used, at: argv.length, closed: true, ending: { kind: "help" } })
+    if (word === "--version") return Result.succeed({ used, at: argv.length, closed: true, ending: { kind: "version" } })
     const equals = word.startsWith("--") ? word.indexOf("=") : -1
     const name = equals < 0 ? word : word.slice(0, equals)
-    const flag = flags[name]
-    if (flag === undefined) return fail(`Unknown option: ${name}`)
-    if (flag.value === undefined) {
+    const flag = name === "--completions" ? undefined : flags.find(({ names }) => names.includes(name))
+    if (flag === undefined && name !== "--completions") return fail(`Unknown option: ${name}`)
+    if (flag !== undefined && flag.value === undefined) {
       if (equals >= 0) return fail(`${name} takes no value`)
       flag.set(draft, "")
+      used.push(flag)
       continue
     }
     const value = equals < 0 ? argv[++at] : word.slice(equals + 1)
-    if (value === undefined || value === "") return fail(`${name} needs a value: ${name} ${flag.value}`)
+    if (value === undefined || value === "") return fail(`${name} needs a value: ${name} ${flag?.value ?? "SHELL"}`)
+    if (flag === undefined) {
+      const shell = shells.find((each) => each === value)
+      if (shell === undefined) return fail(`--completions takes ${shells.join(", ")}, not '${value}'`)
+      return Result.succeed({ used, at: argv.length, closed: true, ending: { kind: "completions", shell } })
+    }
     const problem = flag.set(draft, value)
     if (typeof problem === "string") return fail(problem)
+    used.push(flag)
   }
+  return Result.succeed({ used, at, closed: false })
+}
+
+/** A subcommand, when its words stand here and nothing stands around them but flags of its own. */
+const subcommandAt = (argv: ReadonlyArray<string>, before: Reading, draft: Draft): Command | undefined => {
+  const here = subcommands.find(({ name }) => name.split(" ").every((word, index) => argv[before.at + index] === word))
+  if (here === undefined || before.closed || !before.used.every((flag) => here.flags.includes(flag))) return undefined
+  const invocation: Draft = { ...draft }
+  const after = readFlags(argv, before.at + here.name.split(" ").length, here.flags, invocation)
+  if (Result.isFailure(after)) return undefined
+  const { at, closed, ending } = after.success
+  if (ending?.kind === "help") return { kind: "help", subcommand: here.name }
+  const operand = here.operand === undefined ? "" : argv[at] ?? ""
+  if (closed || argv.length !== at + (here.operand === undefined ? 0 : 1)) return undefined
+  return { kind: "subcommand", name: here.name, invocation, operand }
+}
+
+/** Reads a command line (without the program's own words). `--help` and `--version` end the reading at once. */
+export const parseArgv = (argv: ReadonlyArray<string>): Result.Result<Command, UsageError> => {
+  const draft: Draft = { ...initial }
+  const read = readFlags(argv, 0, runFlags, draft)
+  if (Result.isFailure(read)) return Result.fail(read.failure)
+  const { at, ending } = read.success
+  if (ending !== undefined) return Result.succeed(ending)
+  const subcommand = subcommandAt(argv, read.success, draft)
+  if (subcommand !== undefined) return Result.succeed(subcommand)
   if (!draft.persist && draft.session.kind !== "new") return fail("--no-session cannot be combined with --resume or --session")
+  if (draft.approve && draft.noApprove) return fail("--approve and --no-approve contradict each other")
   if (draft.script !== undefined && draft.provider === undefined) draft.provider = "scripted"
   if (draft.provider === "scripted" && draft.script === undefined) return fail("--provider scripted needs --script FILE")
   draft.prompt = argv.slice(at).join(" ").trim()
   return Result.succeed({ kind: "run", invocation: draft })
 }
-
-/** The usage text of `--help`. */
-export const usage = `nimlet [FLAGS] [PROMPT...]
-
-  nimlet "fix the failing test"           one prompt in this folder
-  git diff | nimlet -p "review this"      the answer alone on stdout
-  nimlet --mode json "..."                one JSON record a line
-
-Flags stand before the prompt; everything from its first word on is the prompt.
-
-  -p, --print            only the final answer on stdout
-  --mode json            machine-readable records on stdout
-  --provider NAME        anthropic, openai, openrouter, ollama, lmstudio, llamacpp, vllm, offline, scripted,
-                         or one from ~/.nimlet/config.json
-  --model ID             a model of that provider
-  --api-key KEY          its key, for this run only
-  --script FILE          the JSON script that --provider scripted plays
-  --tools LIST           offer only these tools (a,b,c), or none
-  --no-session           keep nothing on disk
-  --resume               go on with the latest session of this folder
-  --session ID           go on with that session
-  --approve              load this project's own extensions in this run
-  -e PATH                start the extension in that folder too
-  --no-extensions        start no extension but those of -e
-  --stdin-wait SECONDS   how long to wait for piped input beside a prompt (3)
-  --help, --version
-
-Exit codes: 0 done, 1 the turn failed or could not start, 2 wrong usage.
-Keys: ANTHROPIC_API_KEY, OPENAI_API_KEY, OPENROUTER_API_KEY, or ~/.nimlet/auth.json.
-`

@@ -1,15 +1,19 @@
 /** From the words of a command line to an exit code. Everything a person reads about a failure is written here. */
-import { Duration, Effect, Result, type Scope, Stdio } from "effect"
+import { Duration, Effect, type FileSystem, Path, Result, type Scope, Stdio } from "effect"
+import type { ChildProcessSpawner } from "effect/process"
 import manifest from "../package.json" with { type: "json" }
-import { type Invocation, parseArgv, usage, UsageError } from "./Argv.ts"
-import type { Host } from "./Host.ts"
+import { type Command, parseArgv, UsageError } from "./Argv.ts"
+import { type Invocation, usage } from "./Flags.ts"
+import { editText } from "./ExternalEditor.ts"
+import { editorOf, type Host, wantsColours } from "./Host.ts"
 import { jsonMode } from "./modes/Json.ts"
 import type { Mode } from "./modes/Mode.ts"
 import { asLines, printMode } from "./modes/Print.ts"
-import { makeTextMode } from "./modes/Text.ts"
+import { makeTextMode, type TextOptions } from "./modes/Text.ts"
 import { Output } from "./Output.ts"
+import { remedyOf } from "./Remedy.ts"
 import { run, type StartupError } from "./Run.ts"
-import { readPiped } from "./StandardInput.ts"
+import { mostPiped, nothing, readPiped } from "./StandardInput.ts"
 import { readTerminal } from "./TerminalInput.ts"
 
 const usageFailed = Effect.fnUntraced(function*(problem: string) {
@@ -17,58 +21,106 @@ const usageFailed = Effect.fnUntraced(function*(problem: string) {
   return 2
 })
 
-/** What helps against a failure to start, where its own words do not say it. */
-const remedyOf = (error: StartupError): string => {
-  switch (error._tag) {
-    case "MissingCredential":
-      return "; or put a key into ~/.nimlet/auth.json, or give one with --api-key"
-    case "MissingModel":
-      return "; name one with --model"
-    case "SessionLocked":
-      return "; wait for it, or leave --resume out to start a session of your own"
-    case "SettingsInvalid":
-      return "; mend the file, it was left as it is"
-    default:
-      return ""
-  }
-}
+const couldNotStart = Effect.fnUntraced(function*(error: StartupError) {
+  const remedy = remedyOf(error)
+  yield* (yield* Output).err(asLines(`nimlet could not start: ${error.message}${remedy === "" ? "" : `; ${remedy}`}`))
+  return 1
+})
 
-const modeOf = Effect.fnUntraced(function*(invocation: Invocation, host: Host): Effect.fn.Return<Mode, never, Output | Stdio.Stdio | Scope.Scope> {
+/** What the person's editor is run with. */
+type EditorNeeds = FileSystem.FileSystem | Path.Path | ChildProcessSpawner.ChildProcessSpawner
+
+const modeOf = Effect.fnUntraced(function*(invocation: Invocation, host: Host): Effect.fn.Return<Mode, never, Output | Stdio.Stdio | Scope.Scope | EditorNeeds> {
   const output = yield* Output
   const stdio = yield* Stdio.Stdio
   if (invocation.mode === "json") return jsonMode(output)
+  if (invocation.mode === "rpc") {
+    const { makeRpcMode } = yield* Effect.promise(() => import("./modes/Rpc.ts"))
+    const path = yield* Path.Path
+    return yield* makeRpcMode({ output, settingsFile: path.join(host.home, ".nimlet", "config.json"), version: manifest.version })
+  }
   const atTerminal = (yield* stdio.stdinIsTerminal) && (yield* stdio.stdoutIsTerminal)
   if (invocation.mode === "print" || !atTerminal) return printMode(output)
-  const colours = (host.environment["NO_COLOR"] ?? "") === "" && host.environment["TERM"] !== "dumb"
-  return yield* makeTextMode({ output, readLine: yield* readTerminal, colours })
+  const needs = yield* Effect.context<EditorNeeds>()
+  const command = editorOf(host)
+  const { environment, platform } = host
+  const edit = (command: string): NonNullable<TextOptions["editor"]> => ({
+    command,
+    edit: ({ text, title }, lend) => Effect.provideContext(editText({ editor: command, title, text, environment, platform, lend }), needs)
+  })
+  return yield* makeTextMode({
+    output,
+    input: yield* readTerminal(host.terminal),
+    colours: wantsColours(host),
+    editor: command === undefined ? undefined : edit(command)
+  })
 })
 
+/** Whether a person sits in front who has not said anything yet, at a terminal that can do more than print. */
+const isSitting = Effect.fnUntraced(function*(invocation: Invocation, host: Host) {
+  const stdio = yield* Stdio.Stdio
+  if (invocation.mode !== "text" || invocation.prompt !== "" || host.environment["TERM"] === "dumb") return false
+  return (yield* stdio.stdinIsTerminal) && (yield* stdio.stdoutIsTerminal)
+})
+
+const failed = (error: StartupError | UsageError) => error instanceof UsageError ? usageFailed(error.problem) : couldNotStart(error)
+
 const invoke = Effect.fnUntraced(function*(invocation: Invocation, host: Host) {
-  const piped = yield* readPiped({ hasPrompt: invocation.prompt !== "", wait: Duration.seconds(invocation.stdinWait) })
-  if (invocation.prompt === "" && piped.text === "") {
+  if (yield* isSitting(invocation, host)) {
+    const { interact } = yield* Effect.promise(() => import("./modes/Interactive.ts"))
+    return yield* Effect.catch(interact(invocation, host), failed)
+  }
+  const rpc = invocation.mode === "rpc"
+  if (rpc && invocation.prompt !== "") return yield* usageFailed("--mode rpc takes prompts as commands on standard input, none on the command line.")
+  const piped = rpc ? nothing : yield* readPiped({ hasPrompt: invocation.prompt !== "", wait: Duration.seconds(invocation.stdinWait) })
+  if (piped.excessive) return yield* usageFailed(`standard input has more than ${mostPiped / 1024 / 1024} MiB; name a file for nimlet to read instead.`)
+  if (!rpc && invocation.prompt === "" && piped.text === "") {
     return yield* usageFailed("nimlet needs a prompt, on the command line or on standard input.")
   }
   const mode = yield* modeOf(invocation, host)
-  const output = yield* Output
   return yield* run(invocation, host, mode, { typed: invocation.prompt, piped }).pipe(
     Effect.map((result) => result.success ? 0 : 1),
-    Effect.catch((error) =>
-      error instanceof UsageError ? usageFailed(error.problem) : Effect.as(output.err(asLines(`nimlet could not start: ${error.message}${remedyOf(error)}`)), 1)
-    )
+    Effect.catch(failed)
   )
 })
 
-/** Runs a command line and gives its exit code: 0 done, 1 failed, 2 wrong usage. */
-export const main = Effect.fnUntraced(function*(host: Host) {
-  const parsed = parseArgv(host.argv)
-  if (Result.isFailure(parsed)) return yield* usageFailed(parsed.failure.problem)
+/** What is no run is loaded when it is asked for: a run shall not wait for it. */
+const obey = Effect.fnUntraced(function*(command: Exclude<Command, { readonly kind: "run" }>, host: Host) {
   const output = yield* Output
-  switch (parsed.success.kind) {
-    case "help":
-      return yield* Effect.as(output.out(usage), 0)
+  switch (command.kind) {
     case "version":
       return yield* Effect.as(output.out(`nimlet ${manifest.version}\n`), 0)
-    case "run":
-      return yield* invoke(parsed.success.invocation, host)
+    case "help": {
+      if (command.subcommand === undefined) return yield* Effect.as(output.out(usage), 0)
+      const { tellHelp } = yield* Effect.promise(() => import("./CommandTree.ts"))
+      return yield* Effect.orDie(tellHelp(command.subcommand))
+    }
+    case "completions": {
+      const { tellCompletions } = yield* Effect.promise(() => import("./CommandTree.ts"))
+      return yield* Effect.orDie(tellCompletions(command.shell))
+    }
+    case "subcommand": {
+      if (command.name === "replay") {
+        const { replayFile } = yield* Effect.promise(() => import("./Replay.ts"))
+        return yield* replayFile(command.operand, host)
+      }
+      if (command.name === "doctor") {
+        const { examine } = yield* Effect.promise(() => import("./Doctor.ts"))
+        return yield* examine(command.invocation, host)
+      }
+      const { listExtensions } = yield* Effect.promise(() => import("./ExtensionList.ts"))
+      return yield* Effect.catch(listExtensions(command.invocation, host), couldNotStart)
+    }
   }
-}, Effect.scoped, Effect.provide(Output.layer))
+})
+
+/** Runs a command line and gives its exit code: 0 done, 1 failed, 2 wrong usage. */
+export const main = (host: Host) =>
+  Effect.provide(Effect.scoped(runCommandLine(host)), Output.layer(Effect.promise(() => host.ending)))
+
+const runCommandLine = Effect.fnUntraced(function*(host: Host) {
+  const parsed = parseArgv(host.argv)
+  if (Result.isFailure(parsed)) return yield* usageFailed(parsed.failure.problem)
+  const command = parsed.success
+  return yield* command.kind === "run" ? invoke(command.invocation, host) : obey(command, host)
+})

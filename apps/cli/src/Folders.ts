@@ -4,6 +4,7 @@
  */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, FileSystem, Layer, Path, type PlatformError } from "effect"
+import { quickFiles } from "./QuickFiles.ts"
 
 const makeFolders = (fs: FileSystem.FileSystem, path: Path.Path, folder: string, mode?: number) => {
   const once = (at: string) => fs.makeDirectory(at, mode === undefined ? {} : { mode })
@@ -26,7 +27,7 @@ const makeFolders = (fs: FileSystem.FileSystem, path: Path.Path, folder: string,
 export const layerFiles: Layer.Layer<FileSystem.FileSystem, never, Path.Path> = Layer.effect(
   FileSystem.FileSystem,
   Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
+    const fs = quickFiles(yield* FileSystem.FileSystem)
     const path = yield* Path.Path
     const makeDirectory: typeof fs.makeDirectory = (folder, options) =>
       options?.recursive === true ? makeFolders(fs, path, folder, options.mode) : fs.makeDirectory(folder, options)

@@ -2,11 +2,14 @@
  * Which model answers. What is named wins, most particular first: flag, resumed session, settings; then the provider
  * whose key is found; then the offline model, which a machine mode must name itself.
  */
-import { Effect, Option, Redacted, Schema } from "effect"
+import { Duration, Effect, type FileSystem, Option, Redacted, Result, Schema } from "effect"
 import type { Settings } from "@nimlet/agent"
-import { MissingCredential, type ModelError, Models, Offline, presets, type ResolvedModel } from "@nimlet/provider"
+import { Extensions } from "@nimlet/extension"
+import { MissingCredential, type ModelError, Models, type ModelsOptions, Offline, presets, type ProviderSettings, type ResolvedModel, UnknownProvider } from "@nimlet/provider"
 import type { Session } from "@nimlet/session"
-import type { Invocation } from "./Argv.ts"
+import type { Invocation } from "./Flags.ts"
+import type { Host } from "./Host.ts"
+import { offeredProviders } from "./OfferedProviders.ts"
 
 /** Nothing names a model and no key was found, where the offline model must be asked for by name. */
 export class NoModel extends Schema.TaggedError<NoModel>()("NoModel", { variables: Schema.Array(Schema.String) }) {
@@ -26,6 +29,22 @@ export const keyVariables = (settings: Settings): ReadonlyArray<string> => [
   ...Object.values(settings.providers ?? {}).flatMap(({ api_key_env }) => api_key_env ?? [])
 ]
 
+/** The models that are known by name: those of the settings, and the one that each provider answers with by itself. */
+export const knownModels = (settings: Settings): ReadonlyArray<{ readonly provider: string; readonly model: string }> => [
+  ...Object.entries(settings.providers ?? {}).flatMap(([provider, { models = [] }]) => models.map((one) => ({ provider, model: typeof one === "string" ? one : one.id }))),
+  ...Object.entries(presets).flatMap(([provider, { defaultModel }]) => defaultModel === undefined ? [] : [{ provider, model: defaultModel }]),
+  { provider: "offline", model: "offline" }
+]
+
+/** What `Models` needs to know of this machine and its settings; `offered` providers come after those of the settings. */
+export const modelsOptions = (host: Host, settings: Settings, offered: Readonly<Record<string, ProviderSettings>> = {}): ModelsOptions => ({
+  environment: host.environment,
+  home: host.home,
+  fetch: host.fetch,
+  providers: { ...settings.providers, ...offered },
+  ...(settings.agent?.request_timeout === undefined ? {} : { requestTimeout: Duration.seconds(settings.agent.request_timeout) })
+})
+
 const lastUsed = Effect.fnUntraced(function*(session: Session) {
   const entries = yield* session.entries
   const last = entries.findLast((entry) => entry.type === "assistant" || entry.type === "selection")
@@ -36,19 +55,26 @@ const lastUsed = Effect.fnUntraced(function*(session: Session) {
 
 const remembered = new Set(["offline", "scripted"])
 
-/** Resolves the model of a run. Fails with what is missing or wrong, before anything was started. */
-export const chooseModel = Effect.fnUntraced(function*(
-  invocation: Invocation,
-  settings: Settings,
-  session: Session
+/** What the choice is made from. */
+interface Wishes {
+  readonly invocation: Invocation
+  readonly settings: Settings
+  readonly session: Session
+}
+
+/** Resolves the model with the providers that are known. A session's earlier provider must be among them only if `strict`. */
+const resolveModel = Effect.fnUntraced(function*(
+  { invocation, session, settings }: Wishes,
+  strict: boolean
 ): Effect.fn.Return<ChosenModel, ModelError | NoModel, Models> {
   const models = yield* Models
-  const earlier = Option.filter(yield* lastUsed(session), ({ provider }) => !remembered.has(provider) && models.known.includes(provider))
+  const used = Option.filter(yield* lastUsed(session), ({ provider }) => !remembered.has(provider))
+  const earlier = Option.filter(used, ({ provider }) => strict || models.known.includes(provider))
   const named = invocation.provider ?? Option.getOrUndefined(earlier)?.provider ?? settings.default_provider
   const provider = named ?? (yield* models.defaultProvider)
   const offlineByDefault = named === undefined && provider === "offline"
   if (offlineByDefault && invocation.apiKey !== undefined) return yield* new MissingCredential({ provider: "--provider NAME beside --api-key", variables: [] })
-  if (offlineByDefault && invocation.mode === "json") return yield* new NoModel({ variables: keyVariables(settings) })
+  if (offlineByDefault && (invocation.mode === "json" || invocation.mode === "rpc")) return yield* new NoModel({ variables: keyVariables(settings) })
   const model = invocation.model ??
     (invocation.provider === undefined || Option.exists(earlier, (used) => used.provider === provider)
       ? Option.getOrUndefined(earlier)?.model
@@ -68,4 +94,45 @@ export const chooseModel = Effect.fnUntraced(function*(
       ...Option.match(resolved.exposed, { onNone: () => [], onSome: (file) => [`${file} can be read by other users; chmod 600 it`] })
     ]
   }
+})
+
+/** The model of a run: known from the start, or only when extensions have said which providers they offer. */
+export interface ModelChoice {
+  /** What is known before extensions start; an empty `model` where that is not. */
+  readonly named: { readonly provider: string; readonly model: string }
+  /** What was chosen, when it is known already. */
+  readonly chosen: Option.Option<ChosenModel>
+  /** For the time in which extensions start. */
+  readonly warm: Effect.Effect<void>
+  /** To be asked for when extensions have registered. */
+  readonly settled: Effect.Effect<ChosenModel, ModelError | NoModel, Extensions | FileSystem.FileSystem>
+}
+
+/**
+ * Chooses the model of a run. Fails with what is missing or wrong, before anything was started; an unknown provider only
+ * then, when `mayOffer` says that no extension might offer it.
+ */
+export const chooseModel = Effect.fnUntraced(function*<R>(
+  wishes: Wishes & { readonly host: Host },
+  mayOffer: Effect.Effect<boolean, never, R>
+): Effect.fn.Return<ModelChoice, ModelError | NoModel, R | FileSystem.FileSystem> {
+  const { host, invocation, settings } = wishes
+  const among = (offered: Readonly<Record<string, ProviderSettings>>, strict: boolean) =>
+    Effect.provide(resolveModel(wishes, strict), Models.layer(modelsOptions(host, settings, offered)))
+  const known = (chosen: ChosenModel): ModelChoice => ({
+    named: { provider: chosen.info.provider, model: chosen.info.model },
+    chosen: Option.some(chosen),
+    warm: chosen.warm,
+    settled: Effect.succeed(chosen)
+  })
+  const first = yield* Effect.result(among({}, true))
+  if (Result.isSuccess(first)) return known(first.success)
+  const { failure } = first
+  if (!(failure instanceof UnknownProvider)) return yield* failure
+  if (!(yield* mayOffer)) return known(yield* among({}, false))
+  const settled = Effect.gen(function*() {
+    const offered = yield* offeredProviders({ settings, withheld: keyVariables(settings) })
+    return yield* among(offered, false)
+  })
+  return { named: { provider: failure.provider, model: invocation.model ?? "" }, chosen: Option.none(), warm: Effect.void, settled }
 })

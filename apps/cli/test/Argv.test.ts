@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { type Invocation, parseArgv } from "../src/Argv.ts"
+import { parseArgv } from "../src/Argv.ts"
+import type { Invocation } from "../src/Flags.ts"
 
 const run = (...argv: Array<string>): Invocation => {
   const command = Result.getOrThrow(parseArgv(argv))
@@ -52,5 +53,42 @@ describe("parseArgv", () => {
     assert.strictEqual(run("--mode", "JSON", "x").mode, "json")
     assert.strictEqual(run("--mode", "json", "-p", "x").mode, "json")
     assert.include(problem("--mode", "xml"), "xml")
+  })
+
+  it("collects extensions that are started and those that are required, once each", () => {
+    const { extensions, required } = run("-e", "a", "--extension=b", "--require-extension", "guard", "--require-extension", "guard", "x")
+    assert.deepStrictEqual([extensions, required], [["a", "b"], ["guard"]])
+  })
+
+  it("takes words for a subcommand only if nothing but its own flags stands around them", () => {
+    const kinds = (...argv: Array<string>) => Result.match(parseArgv(argv), { onFailure: () => "wrong", onSuccess: ({ kind }) => kind })
+    for (const argv of [["extension", "list"], ["-e", "x", "extension", "list", "--json", "--approve"], ["doctor"], ["--model", "m", "doctor", "--start"]]) {
+      assert.strictEqual(kinds(...argv), "subcommand", argv.join(" "))
+    }
+    for (const argv of [
+      ["extension", "list", "what", "is", "this"], ["extension", "list", "--json", "please"], ["extension"], ["extension", "lists"], ["doctor", "who"],
+      ["--", "doctor"], ["doctor", "--"], ["-p", "doctor"], ["doctor", "--tools", "none"], ["extension", "list", "--start"], ["extension", "list", "-e"], ["Doctor"]
+    ]) assert.strictEqual(kinds(...argv), "run", argv.join(" "))
+    assert.strictEqual(run("extension", "list", "what", "is", "this").prompt, "extension list what is this")
+  })
+
+  it("takes the one word that replay needs for its file, and more or none for a prompt", () => {
+    const command = Result.getOrThrow(parseArgv(["replay", "a.jsonl"]))
+    assert.deepInclude(command, { kind: "subcommand", name: "replay", operand: "a.jsonl" })
+    assert.strictEqual(run("replay").prompt, "replay")
+    assert.strictEqual(run("replay", "the", "video").prompt, "replay the video")
+    assert.strictEqual(run("--", "replay", "a.jsonl").prompt, "replay a.jsonl")
+  })
+
+  it("gives a subcommand the flags before and behind it", () => {
+    const command = Result.getOrThrow(parseArgv(["-e", "x", "--approve", "extension", "list", "-e", "y", "--json", "--require-extension", "z"]))
+    assert.deepInclude(command.kind === "subcommand" ? command.invocation : assert.fail(), { extensions: ["x", "y"], approve: true, json: true, required: ["z"] })
+  })
+
+  it("knows the help of a subcommand from that of all, and shells it can teach", () => {
+    assert.deepStrictEqual(parseArgv(["extension", "list", "--json", "-h"]), Result.succeed({ kind: "help", subcommand: "extension list" }))
+    assert.deepStrictEqual(parseArgv(["--completions", "fish"]), Result.succeed({ kind: "completions", shell: "fish" }))
+    assert.include(problem("--completions", "cmd"), "fish")
+    assert.include(problem("--completions"), "--completions")
   })
 })

@@ -1,6 +1,7 @@
 /** The typed handle others hold: they can send, ask and watch, and cannot reach inside. */
-import { type Duration, Effect, type Exit } from "effect"
+import { type Clock, type Duration, Effect, type Exit } from "effect"
 import { ActorStopped, AskTimeout, MailboxFull } from "./ActorError.ts"
+import type { Deadlines } from "./Deadlines.ts"
 import type { Mailbox } from "./Mailbox.ts"
 import { Reply } from "./Reply.ts"
 import { Countdown } from "./Stopwatch.ts"
@@ -46,33 +47,37 @@ export const tellMailbox = <M>(name: string, mailbox: Mailbox<M> | undefined, me
     : Effect.flatMap(mailbox.offer(message), (offer) =>
       offer === "accepted" ? Effect.void : Effect.fail(refused(name, offer)))
 
-/** @internal Asks through a mailbox; `undefined` = the actor has none at the moment. */
+/** @internal Asks through a mailbox whose life has these deadlines; `undefined` = the actor has none at the moment. */
 export const askMailbox = <M, A, E>(
   name: string,
+  clock: Clock.Clock,
   mailbox: Mailbox<M> | undefined,
+  deadlines: Deadlines | undefined,
   make: (reply: Reply<A, E>) => M,
-  options: AskOptions<M, A, E> = {}
-): Effect.Effect<A, E | AskFailure> =>
-  Effect.suspend(() => {
-    if (mailbox === undefined) return Effect.fail(new ActorStopped({ actor: name }))
-    const reply = new Reply<A, E>()
+  { budget, cancel }: AskOptions<M, A, E> = {}
+): Effect.Effect<A, E | AskFailure> => {
+  if (mailbox === undefined || deadlines === undefined) return Effect.fail(new ActorStopped({ actor: name }))
+  const reply = new Reply<A, E>()
+  let forget: (() => void) | undefined
+  // The message goes out inside of what `giveUp` guards, so that no interruption falls between the two.
+  const outcome = Effect.suspend(() => {
     const message = make(reply)
     const offer = mailbox.offerUnsafe(message, reply)
     if (offer === "full" || offer === "closed") return Effect.fail(refused(name, offer))
-    const outcome = offer === "accepted" ? reply.outcome : whenThereIsRoom(name, mailbox, message, reply)
-    const giveUp = Effect.suspend(() =>
-      reply.abandon() && options.cancel !== undefined
-        ? Effect.asVoid(mailbox.offer(options.cancel(reply)))
-        : Effect.void
-    )
-    const { budget } = options
-    if (budget === undefined) return Effect.ensuring(outcome, giveUp)
+    const answer = offer === "accepted" ? reply.outcome : whenThereIsRoom(name, mailbox, message, reply)
+    if (budget === undefined || !reply.isOpen) return answer
     const countdown = budget instanceof Countdown ? budget : new Countdown(budget)
-    // One fiber sleeps for the budget and fails the reply; the asker itself is not raced.
-    const timer = Effect.map(countdown.expired, () => reply.refuse(new AskTimeout({ actor: name })))
-    return Effect.flatMap(Effect.forkChild(timer, { startImmediately: true }), (fiber) =>
-      Effect.ensuring(outcome, Effect.andThen(Effect.sync(() => fiber.interruptUnsafe()), giveUp)))
+    const now = clock.currentTimeMillisUnsafe()
+    forget = deadlines.watch(countdown, now, () => reply.refuse(new AskTimeout({ actor: name })))
+    const awake = deadlines.awake(countdown, now)
+    return awake === undefined ? answer : Effect.andThen(awake, answer)
   })
+  const giveUp = () => {
+    forget?.()
+    return reply.abandon() && cancel !== undefined ? Effect.asVoid(mailbox.offer(cancel(reply))) : Effect.void
+  }
+  return Effect.onExit(outcome, giveUp)
+}
 
 const whenThereIsRoom = <M, A, E>(name: string, mailbox: Mailbox<M>, message: M, reply: Reply<A, E>) =>
   Effect.raceFirst(

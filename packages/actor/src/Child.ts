@@ -3,6 +3,7 @@ import { Cause, Clock, Deferred, Duration, Effect, Exit, Latch, Pull, Schedule, 
 import { ActorStopped } from "./ActorError.ts"
 import { type ActorRef, type ActorStatus, askMailbox, tellMailbox } from "./ActorRef.ts"
 import { type ChildSpec, defaultBackoff, defaultIntensity, recentRestarts } from "./ChildSpec.ts"
+import { Deadlines } from "./Deadlines.ts"
 import { Mailbox } from "./Mailbox.ts"
 import type { SupervisorEvent } from "./SupervisorEvent.ts"
 
@@ -39,6 +40,7 @@ export const makeChild = <M, E, R>(
   let status: ActorStatus = "Starting"
   let settled = Deferred.makeUnsafe<void>()
   let mailbox: Mailbox<M> | undefined
+  let deadlines: Deadlines | undefined
   let life = 0
   let crashes: ReadonlyArray<number> = []
 
@@ -59,6 +61,7 @@ export const makeChild = <M, E, R>(
     const startedAt = yield* Clock.currentTimeMillis
     const box = yield* Mailbox.make<M>(child, spec.mailbox ?? defaultMailbox)
     mailbox = box
+    deadlines = new Deadlines(yield* Effect.scope)
     life++
     become("Starting")
     publish({ _tag: "Started", child, at: startedAt, life })
@@ -75,13 +78,14 @@ export const makeChild = <M, E, R>(
     }
     const closing = Effect.fnUntraced(function*(exit: Exit.Exit<void, E>) {
       mailbox = undefined
+      deadlines = undefined
       const cause = crashOf(exit)
       become(kick.isOpen() || (cause !== undefined && mayRestart(exit)) ? "Restarting" : "Stopping")
       yield* box.close
       if (cause !== undefined) publish({ _tag: "Crashed", child, at: yield* Clock.currentTimeMillis, life, cause })
     })
-    return yield* Effect.scoped(Effect.onExit(spec.behavior(self), closing))
-  })
+    return yield* Effect.onExit(spec.behavior(self), closing)
+  }).pipe(Effect.scoped)
 
   const mayRestart = (exit: Exit.Exit<void, E>) =>
     restart !== "temporary" && (Exit.isSuccess(exit) ? restart === "permanent" : !isFinal(exit.cause))
@@ -140,7 +144,7 @@ export const makeChild = <M, E, R>(
     ref: {
       name: child,
       tell: (message) => Effect.suspend(() => tellMailbox(child, mailbox, message)),
-      ask: (make, options) => Effect.suspend(() => askMailbox(child, mailbox, make, options)),
+      ask: (make, options) => Effect.clockWith((clock) => askMailbox(child, clock, mailbox, deadlines, make, options)),
       status: Effect.sync(() => status),
       ready,
       terminated: Deferred.await(terminated)

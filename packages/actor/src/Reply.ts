@@ -26,6 +26,11 @@ export class Reply<in out A, in out E = never> implements Asked {
     return this.#abandoned
   }
 
+  /** Neither settled nor given up. */
+  get isOpen(): boolean {
+    return this.#open
+  }
+
   /** Answers. */
   succeed(value: A): Effect.Effect<void> {
     return this.done(Exit.succeed(value))

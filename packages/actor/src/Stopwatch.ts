@@ -53,8 +53,18 @@ export class Countdown {
 
   /** `budget` of running time on `stopwatch`; by itself, on a stopwatch nobody holds. */
   constructor(budget: Duration.Input, stopwatch: Stopwatch = new Stopwatch()) {
-    this.millis = Duration.toMillis(budget)
+    this.millis = typeof budget === "number" ? budget : Duration.toMillis(budget)
     this.stopwatch = stopwatch
+  }
+
+  /** Starts at `now`, if it has not. */
+  start(now: number): void {
+    this.#from ??= this.stopwatch.reading(now)
+  }
+
+  /** Milliseconds of running time left at `now`: the whole budget before its start, zero or less when it is spent. */
+  left(now: number): number {
+    return this.#from === undefined ? this.millis : this.millis - (this.stopwatch.reading(now) - this.#from)
   }
 
   /** Starts afresh with the whole budget: the other side has shown that it is alive. */
@@ -66,14 +76,11 @@ export class Countdown {
 
   /** Starts if it has not, and completes when the budget is spent. Costs one sleeping fiber, whoever holds or restarts. */
   get expired(): Effect.Effect<void> {
-    return Effect.suspend(() => this.#from === undefined ? Effect.andThen(this.restart, this.#wait) : this.#wait)
-  }
-
-  get #wait(): Effect.Effect<void> {
     return Effect.flatMap(Clock.currentTimeMillis, (now) => {
-      const left = this.millis - (this.stopwatch.reading(now) - (this.#from ?? 0))
+      this.start(now)
+      const left = Math.ceil(this.left(now))
       if (left <= 0) return Effect.void
-      return Effect.andThen(this.stopwatch.isHeld ? this.stopwatch.running : Effect.sleep(left), this.#wait)
+      return Effect.andThen(this.stopwatch.isHeld ? this.stopwatch.running : Effect.sleep(left), this.expired)
     })
   }
 }

@@ -1,146 +1,318 @@
 /**
- * The agent of one session: it takes what the user says, in words or as a slash command, and runs it. It knows no
- * terminal: events go to `EventSink`, questions to `Frontend`, and the model is whatever `LanguageModel` is provided.
+ * The agent: it takes what the user says, in words or as a slash command, and runs it in the session it has open. It knows
+ * no terminal: events go to `EventSink`, questions to `Frontend`, and the model is whatever `LanguageModel` is provided.
  */
-import { Context, Effect, Layer, type Scope } from "effect"
+import { Context, Deferred, Effect, Layer, Option, Scope, Semaphore, type Stream } from "effect"
 import * as LanguageModel from "effect/ai/LanguageModel"
-import { Extensions, type ExtensionTool, Hooks } from "@nimlet/extension"
-import type { RunPlace, TextPart } from "@nimlet/protocol"
-import { Offline } from "@nimlet/provider"
-import type { Session } from "@nimlet/session"
-import { errorResult, type Tool } from "@nimlet/tools"
+import { Extensions, Hooks } from "@nimlet/extension"
+import type { AgentEvent, ContentPart, RunPlace } from "@nimlet/protocol"
+import type { Session, Sessions, SessionUnwritable } from "@nimlet/session"
+import type { Tool } from "@nimlet/tools"
+import type { RequiredExtensionMissing, SwitchRefused } from "./AgentError.ts"
+import { makeCommandRunner } from "./CommandRunner.ts"
+import type { Compacted, CompactionOptions } from "./Compaction.ts"
 import { EventSink } from "./EventSink.ts"
-import { makeLoop, type RunResult } from "./Loop.ts"
-import { makePermissions } from "./Permissions.ts"
-import { makeToolRunner } from "./ToolRunner.ts"
-import { type OfferedTool, toolSet, type ToolSet } from "./ToolSet.ts"
+import type { RunResult } from "./Loop.ts"
+import { makeModeChoice, planningHooks } from "./ModeChoice.ts"
+import type { Mode, ModeUnknown } from "./Modes.ts"
+import { makeOffering } from "./Offering.ts"
+import type { Offer, QueueChange, Queued, QueuedText, QueueModes } from "./Queues.ts"
+import type { PermissionOptions } from "./Permissions.ts"
+import { makeRunControl } from "./RunControl.ts"
+import { noResources, type Resources } from "./Resources.ts"
+import { promptOf } from "./RunEvents.ts"
+import { withScopedContext } from "./ScopedRead.ts"
+import { aboutSelection, type ChosenModel, type Selection } from "./Selection.ts"
+import { type Destination, makeSwitching, type SwitchingOptions } from "./Switching.ts"
+import { type Prices, type SessionTotals, totalsOf } from "./Totals.ts"
+import type { Trust } from "./Trust.ts"
+import { type PromptTool, type SystemPrompt, type SystemText } from "./SystemPrompt.ts"
+import type { OfferedTool } from "./ToolSet.ts"
+import { makeWording, type UserInput } from "./Wording.ts"
 
-/** What the user said: `typed` by hand, `piped` from another program or a file. Only typed words can be a command. */
-export interface UserInput {
-  readonly typed: string
-  readonly piped?: string
+/** A model to change to. */
+export interface ModelChoice extends Selection {
+  readonly layer: Layer.Layer<LanguageModel.LanguageModel>
 }
 
 /** What an agent is made of. */
-export interface AgentOptions {
+export interface AgentOptions extends Selection, Pick<CompactionOptions, "compaction">, Pick<SwitchingOptions, "extensions" | "onSwitch"> {
+  /** The session to begin in. It is closed when another takes its place, else with its own scope. */
   readonly session: Session
-  readonly provider: string
-  readonly model: string
-  readonly system: string
+  /** The base system text; one that is made of the tools on offer follows them. */
+  readonly system: string | SystemPrompt
+  /** System text that stands after it, whatever extensions make of the base. */
+  readonly appended?: ReadonlyArray<string>
   /** The built-in tools, in the order the model sees them. */
   readonly tools: ReadonlyArray<Tool>
+  /** Nobody can be asked: `ask_user` is not offered then. */
+  readonly questions?: boolean
+  /** Instructions, skills, templates and tools that are looked for when a session is entered and on `reload`. */
+  readonly resources?: Effect.Effect<Resources>
+  /** Finds the files that typed words mention. */
+  readonly mentions?: (text: string) => Effect.Effect<ReadonlyArray<ContentPart>>
   /** The only tools to offer, by name in any case; absent for all. */
   readonly only?: ReadonlyArray<string>
+  /** How we run, for commands of extensions: `tui`, `text`, `print`, `json` or `rpc`; default `text`. */
+  readonly mode?: string
+  /** What permissions depend on beside the calls themselves. */
+  readonly permissions?: Pick<PermissionOptions, "grants" | "protectedPath">
+  /** What models cost, for `totals`. */
+  readonly pricesOf?: (provider: string, model: string) => Prices | undefined
+  /** The most requests to the model a run may make; absent for no limit. */
+  readonly maxSteps?: number
+  /** Calls run without a question at first; `/yolo` changes it. */
+  readonly yolo?: boolean
+  /** Trust in the project, for `/trust`. */
+  readonly trust?: Trust
+  readonly queues?: QueueModes
+  /** Who is to answer in a session that is gone on with, when its extensions have started; the present one where it is absent or says nothing. */
+  readonly modelOf?: (session: Session) => Effect.Effect<ModelChoice | undefined>
+  /**
+   * Takes words of an extension that came when no run was under way, to run them. It must not wait for that run. Without
+   * it such words, and those a failed run left, are dropped with a diagnostic.
+   */
+  readonly onIdleInput?: (input: UserInput, extension: string) => Effect.Effect<void>
 }
 
-const slashCommand = /^\/([^\s/]+)(?:\s+([\s\S]*))?$/
-
-const runnable = (extensions: Extensions["Service"], { capabilities, description, extension, inputSchema, name, unasked }: ExtensionTool): OfferedTool => ({
-  extension,
-  unasked,
-  tool: {
-    name,
-    description,
-    inputSchema,
-    capabilities,
-    run: (args, context) =>
-      extensions.callTool(name, args, context.output).pipe(
-        Effect.catch((error) => Effect.succeed(errorResult(error.message)))
-      )
-  }
+const selectionOf = ({ contextWindow, model, provider, thinking }: Selection): Selection => ({
+  provider,
+  model,
+  ...(thinking === undefined ? {} : { thinking }),
+  ...(contextWindow === undefined ? {} : { contextWindow })
 })
 
-const isSame = (some: ReadonlyArray<ExtensionTool>, others: ReadonlyArray<ExtensionTool>): boolean =>
-  some.length === others.length &&
-  some.every((tool, index) =>
-    tool.name === others[index]?.name && tool.extension === others[index].extension && tool.inputSchema === others[index].inputSchema)
+const queuedText = (content: string, requestId: string | undefined): QueuedText => ({ content, ...(requestId === undefined ? {} : { requestId }) })
 
-/** The agent of a session. */
+const noQuestions = "User questions are unavailable in this interface."
+
+const promptTool = ({ extension, guidelines, snippet, tool, unasked }: OfferedTool): PromptTool => ({
+  name: tool.name,
+  custom: extension !== undefined || unasked !== undefined,
+  ...(snippet === undefined ? {} : { snippet }),
+  ...(guidelines === undefined ? {} : { guidelines })
+})
+
+/** An agent and the session it has open. What changes the session or asks the model runs one after another. */
 export class Agent extends Context.Service<Agent, {
   /** Runs one input to its end. Interrupting it is the user's interrupt: calls are cancelled, the session stays whole. */
   readonly prompt: (input: UserInput) => Effect.Effect<RunResult>
+  /** Runs words to their end: `prompt` for a program that has no more to say of them. */
+  readonly send: (text: string) => Effect.Effect<RunResult>
+  /** Stops what runs and all that waits behind it, as interrupting their fibers does, and returns when it is over. */
+  readonly interrupt: Effect.Effect<void>
+  /** What happens from now on. A slow taker slows the run, and nothing is lost. */
+  readonly events: Stream.Stream<AgentEvent>
+  /** Says something before the next model step of the run under way; `requestId` is told when it is queued and delivered. */
+  readonly steer: (text: string, requestId?: string) => Effect.Effect<Offer>
+  /** Says something when the run under way would end. */
+  readonly followUp: (text: string, requestId?: string) => Effect.Effect<Offer>
+  /** What was said so and waits. After a run that failed or was interrupted, some may be left. */
+  readonly queued: Effect.Effect<Queued>
+  /** Takes the oldest of what was left, steering first, for a run of its own. */
+  readonly takeLeft: Effect.Effect<QueuedText | undefined>
+  /** Takes all of it back. */
+  readonly clearQueued: Effect.Effect<Queued>
+  /** What happens to it in the session that is open now. */
+  readonly queueChanges: Effect.Effect<Stream.Stream<QueueChange>>
+  /** Compacts the conversation, `instruction` telling what its summary should heed, and says what came of it. Interrupting it changes nothing. */
+  readonly compact: (instruction: string) => Effect.Effect<Compacted>
+  /** The session that is open. */
+  readonly session: Effect.Effect<Session>
+  /** Leaves the session for a new one, for one by its id (without: the latest other one), for one forked before a message. */
+  readonly newSession: Effect.Effect<Destination, SwitchRefused>
+  readonly resume: (id?: string) => Effect.Effect<Destination, SwitchRefused>
+  readonly fork: (message: number) => Effect.Effect<Destination, SwitchRefused>
+  /** Starts the extensions anew. Fails when one that is required does not run then; nothing else runs either until it does. */
+  readonly reload: Effect.Effect<void, RequiredExtensionMissing>
+  /** Who answers. */
+  readonly selection: Effect.Effect<Selection>
+  /** Has another model answer from the next run on. Fails when the session cannot be written; nothing is changed then. */
+  readonly select: (choice: ModelChoice) => Effect.Effect<void, SessionUnwritable>
+  /** What the session has used so far. */
+  readonly totals: Effect.Effect<SessionTotals>
+  /** The way of working, and all there are. */
+  readonly mode: Effect.Effect<Mode>
+  readonly modes: Effect.Effect<ReadonlyArray<Mode>>
+  /** Works another way from the next run on. */
+  readonly setMode: (id: string) => Effect.Effect<Mode, ModeUnknown>
+  /** Whether every call runs without a question. */
+  readonly yolo: Effect.Effect<boolean>
+  /** Commands that are files: templates by their name, skills as `skill:NAME`. */
+  readonly fileCommands: Effect.Effect<ReadonlyArray<{ readonly name: string; readonly description: string }>>
   /** Names of the tools the model is offered now. */
   readonly toolNames: Effect.Effect<ReadonlyArray<string>>
 }>()("@nimlet/agent/Agent") {
   /**
-   * An agent over a session. Extensions are told of its start and, when the scope closes, of its end (seed 000,
-   * `session_start` and `session_end`).
+   * An agent that begins in a session. The extensions are started, told of the session, and of its end when the scope
+   * closes (seed 000, `session_start` and `session_end`). Fails, before any tool ran, when a required one does not run.
    */
   static readonly layer = (
     options: AgentOptions
-  ): Layer.Layer<Agent, never, Extensions | Hooks | LanguageModel.LanguageModel> => Layer.effect(Agent, makeAgent(options))
+  ): Layer.Layer<Agent, RequiredExtensionMissing, Extensions | Hooks | LanguageModel.LanguageModel | Sessions> =>
+    Layer.effect(Agent, makeAgent(options, Effect.map(LanguageModel.LanguageModel, (languageModel) => ({ selection: selectionOf(options), languageModel }))))
+
+  /**
+   * The same with a model that is chosen when the extensions have started, since one of them may offer it. Until then
+   * they read `provider` and `model` of the options. Fails as `choose` does, too.
+   */
+  static readonly layerChoosing = <E, R>(
+    options: AgentOptions,
+    choose: Effect.Effect<ModelChoice, E, R>
+  ): Layer.Layer<Agent, RequiredExtensionMissing | E, Exclude<Extensions | Hooks | Sessions | R, Scope.Scope>> =>
+    Layer.effect(Agent, makeAgent(options, Effect.flatMap(choose, opened)))
 }
 
-/** How long leaving waits for extensions to have seen the session's end. */
-const farewell = "2 seconds"
+const opened = (choice: ModelChoice): Effect.Effect<ChosenModel, never, Scope.Scope> =>
+  Effect.map(Layer.build(choice.layer), (services) => ({
+    selection: selectionOf(choice),
+    languageModel: Context.get(services, LanguageModel.LanguageModel)
+  }))
 
-const makeAgent = Effect.fnUntraced(function*(
-  options: AgentOptions
-): Effect.fn.Return<Agent["Service"], never, Extensions | Hooks | LanguageModel.LanguageModel | Scope.Scope> {
-  const { session } = options
-  const hooks = yield* Hooks
+const makeAgent = Effect.fnUntraced(function*<E, R>(
+  options: AgentOptions,
+  first: Effect.Effect<ChosenModel, E, R>
+): Effect.fn.Return<Agent["Service"], RequiredExtensionMissing | E, Extensions | Hooks | Scope.Scope | Sessions | R> {
+  const scope = yield* Effect.scope
   const extensions = yield* Extensions
-  const languageModel = yield* LanguageModel.LanguageModel
-  const builtins = options.tools.map((tool): OfferedTool => ({ tool }))
-
-  // Frozen anew only when an extension came, went or registered anew: providers remember what they said of a tool.
-  let offered: ReadonlyArray<ExtensionTool> = []
-  let current: ToolSet = toolSet(builtins, options.only)
-  const tools = Effect.map(extensions.tools, (registered) => {
-    if (!isSame(registered, offered)) {
-      offered = registered
-      current = toolSet([...builtins, ...registered.map((tool) => runnable(extensions, tool))], options.only)
-    }
-    return current
+  const modes = makeModeChoice(extensions)
+  const hooks = planningHooks(yield* Hooks, () => modes.active().planning === true)
+  const turn = yield* Semaphore.make(1)
+  const settled = yield* Deferred.make<void>()
+  let chosen: ChosenModel | undefined
+  let yolo = options.yolo ?? false
+  const selection = () => chosen?.selection ?? selectionOf(options)
+  const present = Effect.suspend(() => chosen === undefined ? Effect.die("no model was chosen") : Effect.succeed(chosen.languageModel))
+  const choose = (choice: ModelChoice) => Effect.map(Scope.provide(opened(choice), scope), (model) => void (chosen = model))
+  const settle = Effect.flatMap(first, (model) => {
+    chosen = model
+    return Deferred.succeed(settled, undefined)
   })
 
-  const runner = yield* makeToolRunner(yield* makePermissions)
-  const loop = yield* makeLoop({ ...options, runner, tools })
-  const about = { session_id: session.id, workspace: session.workspace }
+  const builtins = options.tools.map((tool): OfferedTool => tool.name === "ask_user" && options.questions === false ? { tool, unavailable: noQuestions } : { tool })
+  let resources = noResources
+  let own: ReadonlyArray<OfferedTool> = builtins
+  const load = Effect.map(options.resources ?? Effect.succeed(noResources), (found) => {
+    resources = found
+    const scoped = builtins.map((offered) => ({ ...offered, tool: withScopedContext(offered.tool, found.scoped) }))
+    own = [...scoped, ...found.builtins.map((tool) => ({ tool })), ...found.tools.map((tool) => ({ tool, unasked: false }))]
+    return found.warnings
+  })
+  const wording = makeWording({ extensions, resources: () => resources, mentions: options.mentions ?? (() => Effect.succeed([])) })
+  const tools = makeOffering({ extensions, own: () => own, mode: modes.active, ...(options.only === undefined ? {} : { only: options.only }) })
+  const system = Effect.map(tools, (set): SystemText => ({
+    base: Option.getOrElse(resources.system, () => typeof options.system === "string" ? options.system : options.system(set.tools.map(promptTool))),
+    appended: [...resources.appended, ...options.appended ?? [], modes.active().prompt]
+  }))
 
-  const say = (typed: string, piped = "") => {
-    const content: ReadonlyArray<TextPart> = [
-      { type: "text", text: piped, provider_data: Offline.typed(false) },
-      { type: "text", text: typed }
-    ]
-    return loop(content.filter((part) => part.text !== "")).pipe(Effect.provideService(LanguageModel.LanguageModel, languageModel))
-  }
+  const { compaction, extensions: start, modelOf, onIdleInput, onSwitch } = options
+  const onResumed = Effect.fnUntraced(function*(session: Session) {
+    const choice = modelOf === undefined ? undefined : yield* modelOf(session)
+    if (choice !== undefined && (choice.provider !== selection().provider || choice.model !== selection().model)) yield* choose(choice)
+  })
+  const switching = yield* makeSwitching({
+    selection,
+    languageModel: Effect.andThen(Deferred.await(settled), present),
+    system,
+    builtins: options.tools,
+    tools,
+    queues: options.queues ?? {},
+    permissions: { ...options.permissions, unasked: () => yolo || modes.active().permissions !== "ask" },
+    ...(compaction === undefined ? {} : { compaction }),
+    ...(start === undefined ? {} : { extensions: start }),
+    prepare: load,
+    ...(options.maxSteps === undefined ? {} : { maxSteps: options.maxSteps }),
+    ...(onSwitch === undefined ? {} : { onSwitch }),
+    onResumed,
+    ...(onIdleInput === undefined ? {} : { onIdleText: (text, extension) => onIdleInput({ typed: text, literal: true }, extension) })
+  }, options.session, Effect.asVoid(settle)).pipe(Effect.provideService(Hooks, hooks))
+  const conversation = Effect.sync(switching.current)
 
-  /** A command is a run of its own without a model; what it wants said to the model is the run after it. */
-  const command = Effect.fnUntraced(function*(typed: string, name: string, args: string) {
+  /** What a run that did not go well has left, where nobody can take it back. */
+  const dropLeft = Effect.gen(function*() {
+    const { followUp, steering } = yield* switching.current().queues.clear
+    const left = followUp.length + steering.length
+    if (left === 0) return
     const { publish } = yield* EventSink
-    const turn_id = `${session.id}:turn:${(yield* session.entries).length}`
-    const place: RunPlace = { session_id: session.id, turn_id, run_id: turn_id }
-    const message = { type: "message", session_id: session.id, turn_id } as const
-    yield* publish({ ...message, role: "user", content: typed })
-    yield* publish({ type: "run_start", ...place, prompt: typed })
-    const failed = (text: string) =>
-      Effect.as(publish({ type: "error", ...place, step: -1, message: text }), { success: false, text: "", next: undefined })
-    const known = yield* extensions.commands
-    const outcome = yield* Effect.suspend(() =>
-      known.some((one) => one.name.toLowerCase() === name.toLowerCase())
-        ? extensions.runCommand(name, args).pipe(
-          Effect.tap((reply) =>
-            reply.message === undefined ? Effect.void : publish({ ...message, role: "assistant", content: reply.message, final: true })
-          ),
-          Effect.map((reply) => ({ success: true, text: reply.message ?? "", next: reply.prompt })),
-          Effect.catch((error) => failed(`Extension command failed: ${error.message}`))
-        )
-        : failed(`Unknown command '/${name}'. ${known.length === 0 ? "No extension offers one." : `There are: ${known.map((one) => `/${one.name}`).join(", ")}.`}`)
-    ).pipe(Effect.ensuring(publish({ type: "run_end", ...place })))
-    return outcome.next === undefined || outcome.next === "" ? outcome : yield* say(outcome.next)
+    yield* publish({ type: "diagnostic", level: "warning", message: `queued messages that were not delivered: ${left}` })
   })
 
-  const prompt = (input: UserInput): Effect.Effect<RunResult> => {
-    const [, name, args] = (input.piped ?? "") === "" ? slashCommand.exec(input.typed) ?? [] : []
-    return name === undefined ? say(input.typed, input.piped) : command(input.typed, name, args ?? "")
-  }
+  /** The records of a run that may not be one. */
+  const refuse = Effect.fnUntraced(function*(content: ReadonlyArray<ContentPart>, message: string) {
+    const { publish } = yield* EventSink
+    const { id } = switching.current().session
+    const place: RunPlace = { session_id: id, turn_id: `${id}:refused`, run_id: `${id}:refused` }
+    const prompt = promptOf(content)
+    yield* publish({ type: "message", role: "user", content: prompt, session_id: id, turn_id: place.turn_id })
+    yield* publish({ type: "run_start", ...place, prompt })
+    yield* publish({ type: "error", ...place, step: -1, message })
+    yield* publish({ type: "run_end", ...place })
+    return { success: false, text: "" }
+  }, Effect.uninterruptible)
 
-  yield* hooks.run("session_start", { ...about, provider: options.provider, model: options.model, thinking: "" })
-  yield* Effect.addFinalizer(() => hooks.run("session_end", about).pipe(Effect.timeoutOption(farewell)))
+  const say = (content: ReadonlyArray<ContentPart>): Effect.Effect<RunResult> =>
+    Effect.suspend(() => {
+      const missing = switching.unready()
+      if (missing !== undefined) return refuse(content, missing.message)
+      const running = modes.during(switching.current().run(content))
+      return onIdleInput === undefined ? Effect.ensuring(running, dropLeft) : running
+    })
+  const totals = Effect.map(Effect.flatMap(conversation, ({ session }) => session.entries), (entries) => totalsOf(entries, options.pricesOf))
+  const runCommand = yield* makeCommandRunner({
+    switching,
+    selection,
+    mode: options.mode ?? "text",
+    say: (text) => Effect.flatMap(wording.words(text), say),
+    resources: () => resources,
+    totals,
+    modes,
+    yolo: (on) => yolo = on ?? yolo,
+    ...(options.trust === undefined ? {} : { trust: options.trust })
+  })
+
+  const prompt = (input: UserInput): Effect.Effect<RunResult> =>
+    Effect.flatMap(wording.meaning(input), (meaning) => meaning._tag === "Command" ? runCommand(input.typed, meaning.command) : say(meaning.content))
+
+  /** One after another, and not before the extensions of the session have started. */
+  const inTurn = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> => turn.withPermits(1)(Effect.andThen(switching.ready, effect))
+  const go = (target: Parameters<typeof switching.go>[0]) => inTurn(switching.go(target, () => Effect.void))
+
+  const control = yield* makeRunControl
+  const submit = (input: UserInput) => control.during(inTurn(prompt(input)))
 
   return {
-    prompt,
+    prompt: submit,
+    send: (typed) => submit({ typed }),
+    interrupt: control.interrupt,
+    events: control.events,
+    steer: (content, requestId) => Effect.flatMap(conversation, ({ queues }) => queues.offer("steer", queuedText(content, requestId))),
+    followUp: (content, requestId) => Effect.flatMap(conversation, ({ queues }) => queues.offer("follow_up", queuedText(content, requestId))),
+    takeLeft: Effect.flatMap(conversation, ({ queues }) => queues.takeLeft),
+    queued: Effect.flatMap(conversation, ({ queues }) => queues.queued),
+    clearQueued: Effect.flatMap(conversation, ({ queues }) => queues.clear),
+    queueChanges: Effect.map(conversation, ({ queues }) => queues.changes),
+    compact: (instruction) => inTurn(Effect.flatMap(conversation, ({ compact }) => compact(instruction))),
+    session: Effect.map(conversation, ({ session }) => session),
+    newSession: go({ kind: "new" }),
+    resume: (id) => go({ kind: "resume", ...(id === undefined ? {} : { id }) }),
+    fork: (message) => go({ kind: "fork", message }),
+    reload: inTurn(Effect.flatMap(switching.reload, () => {
+      const missing = switching.unready()
+      return missing === undefined ? Effect.void : Effect.fail(missing)
+    })),
+    selection: Effect.sync(selection),
+    select: Effect.fnUntraced(function*(choice: ModelChoice) {
+      const { session } = switching.current()
+      yield* session.append({ type: "selection", provider: choice.provider, model: choice.model })
+      yield* choose(choice)
+      yield* hooks.run("session_settings_changed", aboutSelection(session, choice))
+    }, inTurn),
+    totals,
+    mode: Effect.sync(modes.chosen),
+    modes: modes.all,
+    setMode: modes.choose,
+    yolo: Effect.sync(() => yolo),
+    fileCommands: Effect.sync(() => [...resources.templates, ...resources.skills.map(({ description, name }) => ({ name: `skill:${name}`, description }))].map(({ description, name }) => ({ name, description }))),
     toolNames: Effect.map(tools, (set) => set.tools.map(({ tool }) => tool.name))
   }
 })

@@ -4,6 +4,7 @@
  */
 import { Effect, Result } from "effect"
 import type { JsonObject } from "@nimlet/protocol"
+import type { Errors } from "./JsonSchema.ts"
 
 /** The arguments of a call as an object, or why they are none. Nothing, null and the empty text mean `{}`. */
 export const argumentsOf = (sent: unknown): Result.Result<JsonObject, string> => {
@@ -16,6 +17,14 @@ export const argumentsOf = (sent: unknown): Result.Result<JsonObject, string> =>
 /** Checks arguments against one schema and names what is wrong, a line a fault; none when they fit. */
 export type Validator = (args: JsonObject) => ReadonlyArray<string>
 
+type Fault = ReturnType<typeof Errors>[1][number]
+
+const sentenceOf = (error: Fault): string => {
+  const { instancePath, keyword, message, params } = error
+  const where = instancePath === "" ? "arguments" : instancePath.slice(1)
+  return keyword === "additionalProperties" ? `${where}: unknown: ${params.additionalProperties.join(", ")}` : `${where}: ${message}`
+}
+
 /**
  * Makes the validator of a JSON Schema. A schema the library cannot follow lets everything pass: the tool itself
  * decides. Checked as it stands rather than compiled, since a schema is rarely used often enough to pay for that.
@@ -26,7 +35,8 @@ export const makeValidator = Effect.fnUntraced(function*(schema: JsonObject): Ef
     Result.try(() => {
       if (Check(schema, args)) return []
       const [, errors] = Errors(schema, args)
-      return errors.slice(0, 8).map((error) => `${error.instancePath === "" ? "arguments" : error.instancePath.slice(1)}: ${error.message}`)
+      // What `additionalProperties: false` refuses is told twice: by name, and as a value that fits no schema.
+      return errors.filter(({ keyword }) => keyword !== "boolean").slice(0, 8).map(sentenceOf)
     }).pipe(Result.getOrElse(() => []))
 })
 

@@ -3,17 +3,25 @@
  * it (an answer, a failure, an interrupt), every call has its one result in the session and every record its partner.
  */
 import { Clock, Effect, Exit, Option, Ref, Result } from "effect"
-import type { AiError } from "effect/ai/AiError"
 import type * as LanguageModel from "effect/ai/LanguageModel"
+import * as Prompt from "effect/ai/Prompt"
 import { Hooks } from "@nimlet/extension"
-import { type AssistantEntry, type ContentPart, type RunPlace, textOf, type ToolUsePart } from "@nimlet/protocol"
-import { accountOf, retryDelay } from "@nimlet/provider"
-import { callsOf, isAssistant, makeTranscript, type Session, type SessionUnwritable, unanswered } from "@nimlet/session"
-import { errorResult } from "@nimlet/tools"
+import { type ContentPart, type RunPlace, textOf, type ToolUsePart } from "@nimlet/protocol"
+import { accountOf, isContextOverflow, Offline, retryDelay } from "@nimlet/provider"
+import { callsOf, makeTranscript, type Session } from "@nimlet/session"
+import type { ToolResult } from "@nimlet/tools"
 import { loadValidation } from "./Arguments.ts"
-import { groupCalls, uniqueIds } from "./CallOrder.ts"
+import { groupCalls } from "./CallOrder.ts"
+import type { Compaction } from "./Compaction.ts"
+import { atStart, type Course, judge, noteCalls } from "./Course.ts"
 import { EventSink } from "./EventSink.ts"
-import type { SettledCall, ToolCall, ToolRunner } from "./ToolRunner.ts"
+import type { Farewell } from "./Farewell.ts"
+import { makeJournal, type OpenCall, type OpenCalls } from "./Journal.ts"
+import type { Queues } from "./Queues.ts"
+import { type Additions, admit, beforeStart, contextAdditions, finishedContent, promptOf } from "./RunEvents.ts"
+import { aboutSession, type Selection } from "./Selection.ts"
+import type { SystemText } from "./SystemPrompt.ts"
+import type { ToolCall, ToolRunner } from "./ToolRunner.ts"
 import { isReadOnly, type ToolSet } from "./ToolSet.ts"
 import { type Answer, askModel } from "./Turn.ts"
 
@@ -21,76 +29,48 @@ import { type Answer, askModel } from "./Turn.ts"
 export interface RunResult {
   readonly success: boolean
   readonly text: string
+  /** What is to stand in the composer, unsent: a command's wish, or the message that a fork stands before. */
+  readonly editorText?: string
 }
 
 /** What every run of a session uses. */
 export interface LoopOptions {
   readonly session: Session
-  readonly provider: string
-  readonly model: string
-  readonly system: string
+  /** Who answers; stays the same during a run. */
+  readonly selection: () => Selection
+  /** The system text of the next run; extensions may replace its base for one. */
+  readonly system: Effect.Effect<SystemText>
+  readonly queues: Queues
   readonly runner: ToolRunner
+  readonly compaction: Compaction
+  readonly farewell: Farewell
   /** The tools of the next step. */
   readonly tools: Effect.Effect<ToolSet>
+  /** The most requests to the model a run may make; absent for no limit. */
+  readonly maxSteps?: number
 }
 
 /** How many neighbouring read-only calls run at once. */
 const parallelCalls = 8
-
-/** How long the run waits for extensions to have seen its end. */
-const farewell = "10 seconds"
-
-/** What the model reads of calls that an interrupt caught: running, not yet begun, or cut off with an earlier process. */
-const interrupted = {
-  running: "Interrupted while the tool ran. What it had done until then stands: look at the current state before trying again.",
-  waiting: "Interrupted before tool execution.",
-  lost: "Interrupted before a result was saved. The outcome is unknown: look at the current state before trying again."
-}
-
-/** The calls of a step that were announced, and whether their tool has begun to run. */
-type OpenCalls = ReadonlyMap<string, { readonly call: ToolCall; readonly running: boolean }>
 
 /** Runs `content` as the user's next words. Interrupting it is the user's interrupt. */
 export type Loop = (
   content: ReadonlyArray<ContentPart>
 ) => Effect.Effect<RunResult, never, LanguageModel.LanguageModel>
 
+const untypedMessage = (text: string): Prompt.Message => Prompt.userMessage({ content: [Prompt.textPart({ text, options: Offline.typed(false) })] })
+
+const textOfCalls = (calls: ReadonlyArray<ToolUsePart>): string => JSON.stringify(calls.map(({ input, name }) => [name, input]))
+
 /** The loop of a session. */
 export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks> =>
   Effect.gen(function*() {
-    const { model, provider, runner, session } = options
+    const { compaction, farewell, queues, runner, session } = options
     const hooks = yield* Hooks
     const transcript = makeTranscript()
-    // Ids of all calls so far; filled from the session when a run begins.
-    const taken = new Set<string>()
-    const about = { session_id: session.id, workspace: session.workspace }
-
-    const settleCall = Effect.fnUntraced(function*({ call, duration_ms, result }: SettledCall) {
-      const { publish } = yield* EventSink
-      const output = textOf(result.content)
-      const images = result.content.filter((part) => part.type === "image")
-      const details = result.details === undefined ? {} : { details: result.details }
-      yield* session.append({
-        type: "tool_result",
-        id: call.id,
-        output,
-        is_error: result.isError,
-        tool: call.name,
-        ...(images.length === 0 ? {} : { images }),
-        ...details
-      })
-      yield* publish({
-        type: "tool_result",
-        ...call.place,
-        step: call.step,
-        tool_id: call.id,
-        tool_name: call.name,
-        output,
-        is_error: result.isError,
-        duration_ms,
-        ...details
-      })
-    })
+    const journal = makeJournal(session, options.selection)
+    const maxSteps = options.maxSteps ?? Infinity
+    const about = aboutSession(session)
 
     const runCalls = Effect.fnUntraced(function*(
       calls: ReadonlyArray<ToolUsePart>,
@@ -100,9 +80,10 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
       open: Ref.Ref<OpenCalls>
     ) {
       const { publish } = yield* EventSink
-      const note = (call: ToolCall, running: boolean) => Ref.update(open, (known) => new Map(known).set(call.id, { call, running }))
+      let failed = 0
+      const note = (state: OpenCall) => Ref.update(open, (known) => new Map(known).set(state.call.id, state))
       const announce = (call: ToolCall) =>
-        note(call, false).pipe(
+        note({ call, running: false }).pipe(
           Effect.andThen(publish({ type: "tool_call", ...place, step, tool_id: call.id, tool_name: call.name, input: call.input })),
           Effect.uninterruptible
         )
@@ -110,79 +91,84 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
         const batch = group.map((part): ToolCall => ({ id: part.id, name: part.name, input: part.input, place, step }))
         yield* Effect.forEach(batch, announce, { discard: true })
         const changes = group.length === 1 && !Option.exists(tools.find(batch[0]?.name ?? ""), ({ tool }) => isReadOnly(tool))
-        if (changes) yield* session.sync
-        const settled = yield* Effect.forEach(batch, (call) => runner.run(call, tools, note(call, true)), {
-          concurrency: group.length === 1 ? 1 : parallelCalls
-        })
-        yield* Effect.uninterruptible(Effect.forEach(settled, settleCall, { discard: true }))
+        if (changes) yield* journal.sync
+        const run = (call: ToolCall) => {
+          const show = (shown: ToolResult) => note({ call, running: true, shown })
+          const settled = runner.run(call, tools, { begun: note({ call, running: true }), left: show })
+          // Results are told in the order of the calls: one that is there early must outlast an interrupt of its neighbours.
+          return group.length === 1 ? settled : Effect.tap(settled, ({ result }) => show(result))
+        }
+        const settled = yield* Effect.forEach(batch, run, { concurrency: group.length === 1 ? 1 : parallelCalls })
+        yield* Effect.uninterruptible(Effect.forEach(settled, journal.result, { discard: true }))
+        failed += settled.filter(({ result }) => result.isError).length
       }
+      return failed
     })
 
-    /** Results for the calls of an interrupted step that have none; those that were announced get their record too. */
-    const abandon = Effect.fnUntraced(function*(open: Ref.Ref<OpenCalls>) {
-      const known = yield* Ref.get(open)
-      for (const part of unanswered(yield* session.entries)) {
-        const { call, running } = known.get(part.id) ?? {}
-        const result = errorResult(running === true ? interrupted.running : interrupted.waiting)
-        if (call === undefined) yield* session.append({ type: "tool_result", id: part.id, output: textOf(result.content), is_error: true, tool: part.name })
-        else yield* settleCall({ call, result, duration_ms: 0 })
-      }
-    })
-
-    const repair = Effect.fnUntraced(function*(output: string) {
-      for (const call of unanswered(yield* session.entries)) {
-        yield* session.append({ type: "tool_result", id: call.id, output, is_error: true, tool: call.name })
-      }
-    })
-
-    const store = Effect.fnUntraced(function*(answer: Answer) {
-      const entry: AssistantEntry = {
-        type: "assistant",
-        role: "assistant",
-        content: uniqueIds(answer.content, taken),
-        provider,
-        requested_model: model,
-        model: answer.model,
-        ...(answer.usage === undefined ? {} : { usage: answer.usage })
-      }
-      yield* session.append(entry)
-      for (const call of callsOf(entry)) taken.add(call.id)
-      return entry
-    })
-
-    /** One model request and the calls it asks for. */
-    const runStep = Effect.fnUntraced(function*(place: RunPlace, step: number) {
+    /** Saves and tells an answer. One that would end the run does, unless something waits: that is delivered then. */
+    const commit = Effect.fnUntraced(function*(place: RunPlace, answer: Answer, course: Course) {
       const { publish } = yield* EventSink
+      const entry = yield* journal.answer(answer)
+      const calls = callsOf(entry)
+      const text = textOf(entry.content)
+      const [judged, verdict] = judge(course, { calls: calls.length, finish: answer.finish, text })
+      const next = verdict._tag === "Done" ? yield* queues.takeNext : []
+      const done = verdict._tag !== "GoOn" && next.length === 0
+      if (text !== "" || done) {
+        yield* publish({
+          type: "message",
+          role: "assistant",
+          content: text,
+          session_id: place.session_id,
+          turn_id: place.turn_id,
+          model: answer.model,
+          final: done
+        })
+      }
+      yield* journal.deliver(place, next)
+      return { calls, done, text, verdict, course: next.length > 0 ? atStart : judged }
+    }, Effect.uninterruptible)
+
+    /** One model request and the calls it asks for. `prepared` is what is added to it, for this request alone. */
+    const runStep = Effect.fnUntraced(function*(
+      place: RunPlace,
+      step: number,
+      system: ReadonlyArray<string>,
+      prepared: Effect.Effect<Additions>,
+      course: Course
+    ) {
+      const { publish } = yield* EventSink
+      const { model } = options.selection()
       const started = yield* Clock.currentTimeMillis
       const open = yield* Ref.make<OpenCalls>(new Map())
+      let left: ReadonlyArray<ContentPart> = []
       const answered = yield* Ref.make<Option.Option<Answer>>(Option.none())
       const body = Effect.gen(function*() {
         const tools = yield* options.tools
         // A model is waited for anyway: what its first call needs is loaded meanwhile.
         if (step === 0) yield* Effect.forkChild(loadValidation)
+        const added = yield* prepared
         const messages = transcript(yield* session.entries)
-        const answer = yield* askModel({ place, step, model, system: options.system, messages, tools })
+        const said = yield* askModel({
+          place,
+          step,
+          model,
+          system: [...system, ...added.system].join("\n\n"),
+          messages: added.messages.length === 0 ? messages : [...messages, ...added.messages],
+          tools,
+          left: (content) => void (left = content)
+        })
+        const answer = { ...said, content: yield* finishedContent(hooks, about, said.content) }
         yield* Ref.set(answered, Option.some(answer))
-        const entry = yield* store(answer)
-        const calls = callsOf(entry)
-        const text = textOf(entry.content)
-        if (text !== "" || calls.length === 0) {
-          yield* publish({
-            type: "message",
-            role: "assistant",
-            content: text,
-            session_id: place.session_id,
-            turn_id: place.turn_id,
-            model: answer.model,
-            final: calls.length === 0
-          })
-        }
-        yield* runCalls(calls, tools, place, step, open)
-        return { answer, text, done: calls.length === 0 }
+        const { calls, course: judged, ...committed } = yield* commit(place, answer, course)
+        const failed = yield* runCalls(calls, tools, place, step, open)
+        const [noted, stuck] = calls.length === 0 ? [judged, undefined] : noteCalls(judged, textOfCalls(calls), failed === calls.length)
+        return { ...committed, course: noted, stuck }
       })
       yield* publish({ type: "step_start", ...place, step, model })
       return yield* body.pipe(
-        Effect.onInterrupt(() => Effect.ignore(abandon(open))),
+        Effect.onInterrupt(() => Effect.ignore(Effect.andThen(journal.abandon(open), journal.cut(left)))),
+        Effect.mapError((error) => ({ error, left })),
         Effect.onExit(() =>
           Effect.gen(function*() {
             const answer = yield* Ref.get(answered)
@@ -201,63 +187,106 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
     })
 
     /** Steps until the model calls nothing more. A failed request that may be tried again is a step of its own. */
-    const runSteps = Effect.fnUntraced(function*(place: RunPlace) {
+    const runSteps = Effect.fnUntraced(function*(place: RunPlace, system: ReadonlyArray<string>) {
       const { publish } = yield* EventSink
       const failed = (step: number, message: string) =>
         Effect.as(publish({ type: "error", ...place, step, message }), { success: false, text: "" })
-      for (let step = 0, failures = 0;; step++) {
-        const outcome: Result.Result<
-          { readonly answer: Answer; readonly text: string; readonly done: boolean },
-          AiError | SessionUnwritable
-        > = yield* Effect.result(runStep(place, step))
+      // What extensions added to a request that failed holds for its next attempt, too.
+      let additions: Additions | undefined
+      let nudge: ReadonlyArray<Prompt.Message> = []
+      let said = ""
+      const prepared = Effect.suspend(() =>
+        additions === undefined
+          ? Effect.tap(contextAdditions(hooks, system, session.entries), (made) => Effect.sync(() => (additions = made)))
+          : Effect.succeed(additions)).pipe(Effect.map((made): Additions => nudge.length === 0 ? made : { ...made, messages: [...made.messages, ...nudge] }))
+      for (let step = 0, failures = 0, shortened = false, course = atStart;; step++) {
+        if (additions === undefined) {
+          const steering = yield* Effect.uninterruptible(Effect.tap(queues.takeSteering, (texts) => journal.deliver(place, texts)))
+          if (steering.length > 0) nudge = []
+        }
+        if (step >= maxSteps) return yield* failed(step - 1, `Stopped after ${maxSteps} requests to the model, the most this run may make.`)
+        yield* compaction.beforeStep
+        const outcome = yield* Effect.result(runStep(place, step, system, prepared, course))
         if (Result.isSuccess(outcome)) {
           failures = 0
-          const { answer, done, text } = outcome.success
-          if (!done) continue
-          if (text.trim() === "") return yield* failed(step, "The model stopped without a user-facing answer.")
-          if (answer.finish === "length") {
-            yield* publish({ type: "diagnostic", level: "warning", message: "The answer was cut off at the model's output limit." })
-          }
-          return { success: true, text }
+          shortened = false
+          additions = undefined
+          const { done, stuck, text, verdict } = outcome.success
+          // Pieces of one answer that the output limit cut apart are one again.
+          said = course.cuts > 0 ? said + text : text
+          course = outcome.success.course
+          if (stuck !== undefined) return yield* failed(step, stuck)
+          if (verdict._tag === "Fail") return yield* failed(step, verdict.why)
+          nudge = verdict._tag === "GoOn" && verdict.say !== undefined ? [untypedMessage(verdict.say)] : []
+          if (verdict.told !== undefined) yield* publish({ type: "diagnostic", level: "warning", message: verdict.told })
+          if (done) return { success: true, text: said }
+          continue
         }
-        const error = outcome.failure
+        const { error, left } = outcome.failure
         if (error._tag === "SessionUnwritable") return yield* failed(step, error.message)
+        // Once an answer: what is still too long when shortened stays so.
+        if (!shortened && isContextOverflow(error)) {
+          shortened = true
+          if (yield* compaction.afterOverflow) continue
+        }
         const message = accountOf(error)
         const delay = yield* retryDelay(error, ++failures)
-        if (Option.isNone(delay)) return yield* failed(step, message)
+        if (Option.isNone(delay)) return yield* Effect.andThen(journal.cut(left), failed(step, message))
         yield* publish({ type: "diagnostic", level: "warning", message: `${message}; trying again` })
         yield* Effect.sleep(delay.value)
       }
     })
 
+    /** From the words that were saved to the last answer: what extensions say before the start, then the steps. */
+    const runTurn = Effect.fnUntraced(function*(place: RunPlace, content: ReadonlyArray<ContentPart>) {
+      const { appended, base } = yield* options.system
+      const { messages, system } = yield* beforeStart(hooks, about, content, base)
+      yield* journal.deliver(place, messages.map((message) => ({ content: message, extension: "" })))
+      yield* hooks.run("turn_start", about)
+      return yield* runSteps(place, [system, ...appended].filter((text) => text !== ""))
+    })
+
     return Effect.fnUntraced(function*(content) {
       const { publish } = yield* EventSink
       const before = yield* session.entries
-      for (const call of before.filter(isAssistant).flatMap(callsOf)) taken.add(call.id)
       const turn_id = `${session.id}:turn:${before.length + 1}`
       const place: RunPlace = { session_id: session.id, turn_id, run_id: turn_id }
-      const prompt = content.flatMap((part) => part.type === "text" ? [part.text] : []).join("\n\n")
+      const failed = (message: string) => Effect.as(publish({ type: "error", ...place, step: -1, message }), { success: false, text: "" })
 
       return yield* Effect.uninterruptibleMask((restore) =>
         Effect.gen(function*() {
-          const opened = yield* Effect.result(
-            repair(interrupted.lost).pipe(
-              Effect.andThen(session.append({ type: "user", role: "user", content }))
-            )
-          )
+          yield* queues.begin
+          const admission = yield* Effect.exit(restore(admit(hooks, about, content)))
+          const admitted = Exit.isSuccess(admission) && admission.value._tag === "Admitted" ? admission.value.content : undefined
+          const opened = yield* Effect.result(admitted === undefined ? Effect.void : journal.repair.pipe(
+            Effect.andThen(journal.append({ type: "user", role: "user", content: admitted }))
+          ))
+          const prompt = promptOf(admitted ?? content)
           yield* publish({ type: "message", role: "user", content: prompt, session_id: session.id, turn_id })
           yield* publish({ type: "run_start", ...place, prompt })
-          const exit = yield* Effect.exit(restore(
-            Result.isFailure(opened)
-              ? Effect.as(publish({ type: "error", ...place, step: -1, message: opened.failure.message }), { success: false, text: "" })
-              : Effect.andThen(hooks.run("turn_start", about), runSteps(place))
-          ))
+          const exit: Exit.Exit<RunResult> = Exit.isFailure(admission)
+            ? Exit.failCause(admission.cause)
+            : yield* Effect.exit(restore(
+              admission.value._tag === "Refused"
+                ? failed(admission.value.reason)
+                : Result.isFailure(opened)
+                ? failed(opened.failure.message)
+                : runTurn(place, admission.value.content).pipe(
+                  Effect.catchTag("SessionUnwritable", (error) => failed(error.message))
+                )
+            ))
+          yield* queues.end
           const stopped = Exit.hasInterrupts(exit)
-          if (stopped) yield* publish({ type: "error", ...place, step: -1, message: "Interrupted" })
-          yield* hooks.run("turn_end", stopped ? { ...about, interrupted: stopped } : about).pipe(Effect.timeoutOption(farewell))
-          yield* Effect.ignore(session.sync)
-          yield* publish({ type: "run_end", ...place, model })
-          return yield* exit
+          const interrupt = publish({ type: "error", ...place, step: -1, message: "Interrupted" })
+          if (stopped) yield* interrupt
+          const halted = yield* farewell.ofRun({ turned: stopped || admitted !== undefined, stopped, restore })
+          if (halted && !stopped) yield* interrupt
+          yield* journal.sync
+          const unsaved = yield* journal.unsaved
+          if (unsaved !== undefined) yield* publish({ type: "error", ...place, step: -1, message: unsaved })
+          yield* publish({ type: "run_end", ...place, model: options.selection().model })
+          const result = yield* exit
+          return unsaved === undefined ? result : { ...result, success: false }
         })
       )
     })

@@ -4,13 +4,13 @@
  * really run, the tool runs, extensions may change the result. Every path ends in exactly one result.
  */
 import { Cause, Clock, Effect, Option, Result } from "effect"
-import { Hooks } from "@nimlet/extension"
+import { type HookOptions, Hooks } from "@nimlet/extension"
 import { type JsonObject, type RunPlace, textOf } from "@nimlet/protocol"
 import { errorResult, type ToolResult } from "@nimlet/tools"
 import { argumentsOf, makeValidator, type Validator } from "./Arguments.ts"
 import { EventSink } from "./EventSink.ts"
 import type { Permissions } from "./Permissions.ts"
-import type { OfferedTool, ToolSet } from "./ToolSet.ts"
+import { isHooked, type OfferedTool, type ToolSet } from "./ToolSet.ts"
 
 /** A call as the model made it, and where in the run. */
 export interface ToolCall {
@@ -21,16 +21,23 @@ export interface ToolCall {
   readonly step: number
 }
 
-/** A result and how long the call took, hooks and questions included. */
+/** A result and how long the call took, hooks and questions included. `changedBy` are the extensions that changed what was run. */
 export interface SettledCall {
   readonly call: ToolCall
   readonly result: ToolResult
   readonly duration_ms: number
+  readonly changedBy?: ReadonlyArray<string>
 }
 
-/** Runs calls. It never fails: what goes wrong is a result that the model reads. `begun` is run right before the tool itself. */
+/** Told of a call under way: `begun` right before the tool itself runs, `left` what an interrupted one had to show. */
+export interface CallWatch {
+  readonly begun: Effect.Effect<void>
+  readonly left: (result: ToolResult) => Effect.Effect<void>
+}
+
+/** Runs calls. It never fails: what goes wrong is a result that the model reads. `options` are those of the call's hooks. */
 export interface ToolRunner {
-  readonly run: (call: ToolCall, tools: ToolSet, begun: Effect.Effect<void>) => Effect.Effect<SettledCall>
+  readonly run: (call: ToolCall, tools: ToolSet, watch?: CallWatch, options?: HookOptions) => Effect.Effect<SettledCall>
 }
 
 const denied = (reason: string): ToolResult => errorResult(`approval_denied: ${reason}`)
@@ -51,15 +58,16 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
     const refuse = (name: string, faults: ReadonlyArray<string>): ToolResult =>
       errorResult(`Invalid arguments for ${name}:\n${faults.join("\n")}`)
 
-    const execute = (call: ToolCall, offered: OfferedTool, args: JsonObject) =>
+    const execute = (call: ToolCall, offered: OfferedTool, args: JsonObject, watch: CallWatch | undefined) =>
       Effect.flatMap(EventSink, ({ publish }) =>
         offered.tool.run(args, {
+          ...(watch === undefined ? {} : { interrupted: watch.left }),
           output: (delta) =>
             publish({ type: "tool_output_delta", ...call.place, step: call.step, tool_id: call.id, tool_name: call.name, delta })
         })).pipe(Effect.catchDefect((defect) => Effect.succeed(errorResult(Cause.pretty(Cause.die(defect))))))
 
-    const afterwards = Effect.fnUntraced(function*(name: string, sent: JsonObject, used: JsonObject, result: ToolResult) {
-      if (!hooks.subscribed("tool_result")) return result
+    const afterwards = Effect.fnUntraced(function*(name: string, sent: JsonObject, used: JsonObject, result: ToolResult, options?: HookOptions) {
+      if (!hooks.subscribed("tool_result", options)) return result
       const output = textOf(result.content)
       const { payload } = yield* hooks.run("tool_result", {
         tool: name,
@@ -67,24 +75,26 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
         ...(used === sent ? {} : { original_arguments: sent }),
         output,
         is_error: result.isError
-      })
+      }, options)
       if (payload.output === output && payload.is_error === result.isError) return result
       const images = result.content.filter((part) => part.type !== "text")
       const content = payload.output === output ? result.content : [{ type: "text" as const, text: payload.output }, ...images]
       return { ...result, content, isError: payload.is_error }
     })
 
-    const settle = Effect.fnUntraced(function*(call: ToolCall, tools: ToolSet, begun: Effect.Effect<void>) {
+    const settle = Effect.fnUntraced(function*(call: ToolCall, tools: ToolSet, watch: CallWatch | undefined, note: (changedBy: ReadonlyArray<string>) => void, options?: HookOptions) {
       const found = tools.find(call.name)
-      if (Option.isNone(found)) return errorResult(`Unknown tool: ${call.name}`)
+      if (Option.isNone(found)) return errorResult(tools.whyNot(call.name))
       const offered = found.value
       const parsed = argumentsOf(call.input)
       if (Result.isFailure(parsed)) return errorResult(parsed.failure)
       const sent = parsed.success
       const faults = yield* faultsOf(offered, sent)
       if (faults.length > 0) return refuse(call.name, faults)
+      const begun = watch?.begun ?? Effect.void
+      if (!isHooked(offered)) return yield* Effect.andThen(begun, execute(call, offered, sent, watch))
 
-      const gate = yield* hooks.run("tool_call", { tool: call.name, arguments: sent })
+      const gate = yield* hooks.run("tool_call", { tool: call.name, arguments: sent }, options)
       if (gate._tag === "Blocked") return denied(gate.reason)
       const changed = gate.changedBy.length > 0
       const args = changed ? gate.payload.arguments : sent
@@ -96,16 +106,18 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
       const denial = yield* permissions.check(offered, args)
       if (Option.isSome(denial)) return denied(denial.value)
 
+      if (changed) note(gate.changedBy)
       yield* begun
-      const result = yield* execute(call, offered, args)
-      return yield* afterwards(call.name, sent, args, result)
+      const result = yield* execute(call, offered, args, watch)
+      return yield* afterwards(call.name, sent, args, result, options)
     })
 
     return {
-      run: Effect.fnUntraced(function*(call, tools, begun) {
+      run: Effect.fnUntraced(function*(call, tools, watch, options) {
         const started = yield* Clock.currentTimeMillis
-        const result = yield* settle(call, tools, begun)
-        return { call, result, duration_ms: (yield* Clock.currentTimeMillis) - started }
+        let changedBy: ReadonlyArray<string> | undefined
+        const result = yield* settle(call, tools, watch, (extensions) => void (changedBy = extensions), options)
+        return { call, result, duration_ms: (yield* Clock.currentTimeMillis) - started, ...(changedBy === undefined ? {} : { changedBy }) }
       })
     }
   })

@@ -34,7 +34,10 @@ describe("Agent", () => {
     withAgent({ replies: [calls({ name: "write", args: { path: "x" } }), says("done")], tools: [tool("write")] }, ({ asked, events, fired, prompt }) =>
       Effect.gen(function*() {
         assert.isTrue((yield* prompt("go")).success)
-        assert.deepStrictEqual(fired.map(({ event }) => event), ["session_start", "turn_start", "tool_call", "tool_result", "turn_end"])
+        assert.deepStrictEqual(fired.map(({ event }) => event), [
+          "session_start", "input", "before_agent_start", "turn_start", "context", "message_end", "tool_call", "tool_result",
+          "context", "message_end", "turn_end", "agent_settled"
+        ])
         assert.deepStrictEqual(shape(events).slice(2), [
           "step_start", "tool_call", "tool_result", "step_end",
           "step_start", "message", "step_end", "run_end"
@@ -82,7 +85,7 @@ describe("Agent", () => {
         assert.deepStrictEqual(fired.filter(({ event }) => event === "tool_call").map(({ payload }) => payload), [{ tool: "write", arguments: {} }])
       })))
 
-  // E-123 E-186
+  // E-122 E-123 E-186
   it.effect("never runs what a hook blocks, and tells the model why", () =>
     Effect.gen(function*() {
       let ran = false
@@ -204,14 +207,7 @@ describe("Agent", () => {
       Effect.gen(function*() {
         assert.isFalse((yield* prompt("hi")).success)
         assert.deepStrictEqual(shape(events).slice(2), ["step_start", "step_end", "error", "run_end"])
-        assert.deepStrictEqual(fired.map(({ event }) => event), ["session_start", "turn_start", "turn_end"])
-      })))
-
-  it.effect("calls an answer without words a failure", () =>
-    withAgent({ replies: [says(" ")] }, ({ events, prompt }) =>
-      Effect.gen(function*() {
-        assert.isFalse((yield* prompt("hi")).success)
-        assert.include(shape(events), "error")
+        assert.deepStrictEqual(fired.map(({ event }) => event), ["session_start", "input", "before_agent_start", "turn_start", "context", "turn_end", "agent_settled"])
       })))
 
   // E-161 E-200
@@ -227,7 +223,45 @@ describe("Agent", () => {
         assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(running)))
         assert.strictEqual(textsOf(yield* entries).length, 2)
         assert.deepStrictEqual(shape(events).slice(2), ["step_start", "tool_call", "tool_result", "step_end", "error", "run_end"])
-        assert.deepInclude(fired.at(-1), { event: "turn_end", payload: { session_id: fired[0]?.payload["session_id" as never], workspace: "/w", interrupted: true } })
+        assert.deepInclude(fired.at(-2), { event: "turn_end", payload: { session_id: fired[0]?.payload["session_id" as never], workspace: "/w", interrupted: true } })
+      })))
+
+  it.effect("keeps what interrupted and finished calls had to show", () =>
+    Effect.gen(function*() {
+      const begun = yield* Deferred.make<void>()
+      yield* withAgent({
+        replies: [calls({ name: "quick", id: "1" }, { name: "slow", id: "2" })],
+        tools: [
+          tool("quick", { capabilities: ["read"] }),
+          tool("slow", {
+            capabilities: ["read"],
+            run: (_, { interrupted }) =>
+              Deferred.succeed(begun, undefined).pipe(
+                Effect.andThen(Effect.never),
+                Effect.onInterrupt(() => interrupted?.({ content: [{ type: "text", text: "half of it" }], isError: true }) ?? Effect.void)
+              )
+          })
+        ]
+      }, ({ entries, prompt }) =>
+        Effect.gen(function*() {
+          const running = yield* Effect.forkChild(prompt("go"))
+          yield* Deferred.await(begun)
+          yield* settle
+          yield* Fiber.interrupt(running)
+          assert.deepStrictEqual(textsOf(yield* entries), ["quick ran", "half of it"])
+        }))
+    }))
+
+  it.effect("names an argument the tool does not know", () =>
+    withAgent({
+      replies: [calls({ name: "look", id: "1", args: { path: "a", offset: 3 } }), says("done")],
+      tools: [tool("look", {
+        inputSchema: { type: "object", properties: { path: { type: "string" } }, additionalProperties: false }
+      })]
+    }, ({ entries, prompt }) =>
+      Effect.gen(function*() {
+        yield* prompt("go")
+        assert.deepStrictEqual(textsOf(yield* entries), ["Invalid arguments for look:\narguments: unknown: offset"])
       })))
 
   it.effect("gives a call one result only when the interrupt comes with its answer, and says what had run", () =>
@@ -265,15 +299,16 @@ describe("Agent", () => {
         yield* settle
         yield* Fiber.interrupt(running)
         assert.strictEqual(events.at(-1)?.type, "run_end")
-        assert.deepStrictEqual((yield* entries).map((entry) => entry.type), ["user"])
+        assert.deepStrictEqual((yield* entries).map((entry) => [entry.type, "cut" in entry]), [["user", false], ["assistant", true]])
       })))
 
   it.effect("answers calls that an earlier, killed run left open before the model is asked again", () =>
     withAgent({ replies: [says("ok")] }, ({ asked, prompt, session }) =>
       Effect.gen(function*() {
+        yield* session.append({ type: "user", role: "user", content: [{ type: "text", text: "go" }] })
         yield* session.append({ type: "assistant", role: "assistant", content: [{ type: "tool_use", id: "1", name: "bash", input: {} }] })
         yield* prompt("go on")
-        assert.deepStrictEqual(asked[0]?.prompt.content.map((message) => message.role), ["system", "assistant", "tool", "user"])
+        assert.deepStrictEqual(asked[0]?.prompt.content.map((message) => message.role), ["system", "user", "assistant", "tool", "user"])
       })))
 
   // E-274
@@ -320,7 +355,7 @@ describe("Agent", () => {
   it.effect("tells extensions of the session's end when it is closed", () =>
     Effect.gen(function*() {
       const fired = yield* withAgent({ replies: [] }, ({ fired }) => Effect.succeed(fired))
-      assert.deepStrictEqual(fired.map(({ event }) => event), ["session_start", "session_end"])
+      assert.deepStrictEqual(fired.map(({ event }) => event), ["session_start", "session_shutdown", "session_end"])
     }))
 })
 

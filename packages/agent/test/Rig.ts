@@ -1,23 +1,26 @@
 /** An agent in memory: a model that plays prepared answers, extensions that answer as told, and what came of it. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Effect, Layer, Ref, Stream } from "effect"
+import { Effect, FileSystem, Layer, Ref, Stream } from "effect"
 import * as AiError from "effect/ai/AiError"
 import * as LanguageModel from "effect/ai/LanguageModel"
 import type * as Response from "effect/ai/Response"
-import { CallFailed, Extensions, type ExtensionTool, Frontend, type FrontendShape, headless, Hooks } from "@nimlet/extension"
-import type { AgentEvent, SessionEntry } from "@nimlet/protocol"
+import {
+  CallFailed, type CommandReply, Diagnostics, Extensions, type ExtensionMode, type ExtensionTool, Frontend, type FrontendShape, headless, type HookOptions, type HookOutcome, Hooks,
+  SessionAccess, type SessionAccessShape, type StartOptions, type StartReport
+} from "@nimlet/extension"
+import type { AgentEvent, CommandContext, HookName, HookPayload, SessionEntry } from "@nimlet/protocol"
 import { type Session, Sessions } from "@nimlet/session"
 import { type Tool, textResult } from "@nimlet/tools"
-import { Agent, EventSink, type UserInput } from "../src/index.ts"
+import { Agent, type AgentOptions, type Compacted, type CompactionSettings, EventSink, type ModelChoice, type RequiredExtensionMissing, type UserInput } from "../src/index.ts"
 
 type Part = Response.StreamPartEncoded
 /** What the model does when it is asked: it answers, fails, or hangs after what it said. */
-export type Reply = ReadonlyArray<Part> | AiError.AiError | { readonly hangAfter: ReadonlyArray<Part> }
+export type Reply = ReadonlyArray<Part> | AiError.AiError | { readonly hangAfter: ReadonlyArray<Part> } | { readonly breakAfter: ReadonlyArray<Part>; readonly error: AiError.AiError }
 
-const finish = (reason: "stop" | "tool-calls" | "length"): Part => ({
+const finish = (reason: "stop" | "tool-calls" | "length" | "content-filter", input = 5): Part => ({
   type: "finish",
   reason,
-  usage: { inputTokens: { uncached: 3, total: 5, cacheRead: 2, cacheWrite: undefined }, outputTokens: { total: 7, text: undefined, reasoning: undefined } },
+  usage: { inputTokens: { uncached: input - 2, total: input, cacheRead: 2, cacheWrite: undefined }, outputTokens: { total: 7, text: undefined, reasoning: undefined } },
   response: undefined
 })
 const words = (text: string): ReadonlyArray<Part> => [
@@ -26,8 +29,12 @@ const words = (text: string): ReadonlyArray<Part> => [
   { type: "text-end", id: "t" }
 ]
 
-/** An answer of text. */
-export const says = (text: string): Reply => [...words(text), finish("stop")]
+/** An answer of text; the provider counts `input` tokens for its request. */
+export const says = (text: string, input?: number): Reply => [...words(text), finish("stop", input)]
+/** An answer of text that does not end by itself. */
+export const cutShort = (text: string, reason: "length" | "content-filter"): Reply => [...words(text), finish(reason)]
+/** An answer that breaks off behind its text. */
+export const breaksAfter = (text: string, reason: AiError.AiErrorReason): Reply => ({ breakAfter: words(text).slice(0, 2), error: AiError.make({ module: "Test", method: "streamText", reason }) })
 /** An answer that calls tools, one after the other; `id` defaults to the tool's name. */
 export const calls = (...made: Array<{ readonly name: string; readonly args?: unknown; readonly id?: string }>): Reply => [
   ...made.map(({ args = {}, id, name }): Part => ({ type: "tool-call", id: id ?? name, name, params: args })),
@@ -38,13 +45,17 @@ export const hangsAfter = (text: string): Reply => ({ hangAfter: words(text).sli
 /** A request the provider refuses. */
 export const refuses = (reason: AiError.AiErrorReason): Reply => AiError.make({ module: "Test", method: "streamText", reason })
 
-const playing = (replies: ReadonlyArray<Reply>, asked: Array<LanguageModel.ProviderOptions>) =>
+/** The answers in order, or one for each request. */
+export type Replies = ReadonlyArray<Reply> | ((request: LanguageModel.ProviderOptions) => Reply)
+
+const playing = (replies: Replies, asked: Array<LanguageModel.ProviderOptions>) =>
   LanguageModel.make({
     generateText: () => Effect.die("not asked for"),
     streamText: (options) => {
-      const reply = replies[asked.length] ?? says("(nothing prepared)")
+      const reply = typeof replies === "function" ? replies(options) : replies[asked.length] ?? says("(nothing prepared)")
       asked.push(options)
       if (AiError.isAiError(reply)) return Stream.fail(reply)
+      if ("breakAfter" in reply) return Stream.concat(Stream.fromIterable(reply.breakAfter), Stream.fail(reply.error))
       return "hangAfter" in reply ? Stream.concat(Stream.fromIterable(reply.hangAfter), Stream.never) : Stream.fromIterable(reply)
     }
   })
@@ -59,54 +70,117 @@ export const tool = (name: string, overrides: Partial<Tool> = {}): Tool => ({
   ...overrides
 })
 
+/** What an extension answers to one event, in place of letting it pass. */
+export type Answers = { readonly [N in HookName]?: (payload: HookPayload<N>) => Partial<HookOutcome<N>> | Effect.Effect<Partial<HookOutcome<N>>> }
+
 /** What a test sets. */
 export interface RigOptions {
-  readonly replies: ReadonlyArray<Reply>
+  readonly replies: Replies
   readonly tools?: ReadonlyArray<Tool>
   readonly only?: ReadonlyArray<string>
+  readonly contextWindow?: number
+  readonly compaction?: CompactionSettings
   readonly extensionTools?: ReadonlyArray<ExtensionTool>
+  readonly modes?: () => ReadonlyArray<ExtensionMode>
   readonly frontend?: Partial<FrontendShape>
-  readonly commands?: { readonly [name: string]: { readonly message?: string; readonly prompt?: string } }
+  readonly commands?: { readonly [name: string]: CommandReply }
+  /** Keeps sessions on a disk of their own, so that one can be gone on with. */
+  readonly persist?: boolean
+  /** More of the agent's options. With `extensions`, each start and stop is in `log`. */
+  readonly agent?: Partial<AgentOptions>
+  /** Chooses the model when extensions have started, in place of the one that plays `replies`. */
+  readonly choose?: Effect.Effect<ModelChoice>
+  /** What a start reports; default: nothing. Run for each start with its options. */
+  readonly start?: (options: StartOptions) => Effect.Effect<Partial<StartReport>>
+  readonly answers?: Answers
+  /** Which events have a subscriber; default all. */
+  readonly subscribed?: (event: HookName) => boolean
   /** Replaces hooks; the default lets everything pass. `fired` gathers the names of all events. */
   readonly hooks?: Partial<Hooks["Service"]>
 }
 
 /** What a test sees. */
 export interface Rig {
-  readonly prompt: (typed: string, piped?: string) => Effect.Effect<{ readonly success: boolean; readonly text: string }>
+  readonly prompt: (typed: string, piped?: string) => Effect.Effect<{ readonly success: boolean; readonly text: string; readonly editorText?: string }>
+  readonly compact: (instruction: string) => Effect.Effect<Compacted>
   readonly agent: Agent["Service"]
   readonly session: Session
   readonly events: Array<AgentEvent>
   readonly asked: Array<LanguageModel.ProviderOptions>
   readonly fired: Array<{ readonly event: string; readonly payload: object }>
+  /** Names of events and `start`, `stop` of extensions, in order. */
+  readonly log: Array<string>
+  readonly hookOptions: Array<HookOptions | undefined>
+  readonly contexts: Array<CommandContext | undefined>
+  readonly diagnostics: Array<string>
+  /** What the extensions that were started last may ask. */
+  readonly access: () => SessionAccessShape
+  /** Of the session that is open. */
   readonly entries: Effect.Effect<ReadonlyArray<SessionEntry>>
 }
 
+/** What starts extensions, for `agent.extensions`: none are found. */
+export const noExtensions: StartOptions = {
+  roots: [],
+  paths: [],
+  workspace: "",
+  sessionId: "",
+  trusted: false,
+  mode: "text",
+  logs: "/nowhere",
+  environment: {},
+  reservedTools: []
+}
+
 /** Runs `body` with an agent as described. */
-export const withAgent = <A, E>(options: RigOptions, body: (rig: Rig) => Effect.Effect<A, E>): Effect.Effect<A, E> =>
+export const withAgent = <A, E>(options: RigOptions, body: (rig: Rig) => Effect.Effect<A, E>): Effect.Effect<A, E | RequiredExtensionMissing> =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) => options.persist === true ? fs.makeTempDirectoryScoped().pipe(Effect.orDie) : Effect.succeed("/nowhere")).pipe(
+    Effect.flatMap((folder) => Effect.provide(rigIn(options, body), Sessions.layer(folder))),
+    Effect.scoped,
+    Effect.provide(NodeServices.layer)
+  )
+
+const rigIn = <A, E>(options: RigOptions, body: (rig: Rig) => Effect.Effect<A, E>): Effect.Effect<A, E | RequiredExtensionMissing, Sessions> =>
   Effect.scoped(Effect.gen(function*() {
     const events: Array<AgentEvent> = []
     const asked: Array<LanguageModel.ProviderOptions> = []
     const fired: Array<{ readonly event: string; readonly payload: object }> = []
-    const session = yield* (yield* Sessions).create({ workspace: "/w", persist: false })
+    const session = yield* (yield* Sessions).create({ workspace: "/w", persist: options.persist === true })
+    const log: Array<string> = []
+    const hookOptions: Array<HookOptions | undefined> = []
+    const contexts: Array<CommandContext | undefined> = []
+    const diagnostics: Array<string> = []
+    let access = SessionAccess.defaultValue()
 
+    const subscribed = options.subscribed ?? (() => true)
     const hooks = Hooks.of({
-      subscribed: () => true,
-      run: (event, payload) =>
-        Effect.sync(() => {
+      subscribed,
+      run: <N extends HookName>(event: N, payload: HookPayload<N>, given?: HookOptions) =>
+        Effect.suspend(() => {
+          const pass = { _tag: "Continue", payload, changedBy: [] } as unknown as HookOutcome<N>
+          if (!subscribed(event)) return Effect.succeed(pass)
           fired.push({ event, payload })
-          return { _tag: "Continue", payload, changedBy: [] } as never
+          log.push(event)
+          hookOptions.push(given)
+          const answer = options.answers?.[event]?.(payload)
+          if (answer === undefined) return Effect.succeed(pass)
+          return Effect.map(Effect.isEffect(answer) ? answer : Effect.succeed(answer), (changes) => ({ ...pass, ...changes }))
         }),
       ...options.hooks
     })
     const commands = options.commands ?? {}
     const extensions = Extensions.of({
-      start: () => Effect.succeed({ started: [], warnings: [], missing: [] }),
-      stop: Effect.void,
+      start: (given) =>
+        Effect.gen(function*() {
+          log.push("start")
+          access = yield* SessionAccess
+          return { started: [], warnings: [], missing: [], ...(yield* options.start?.(given) ?? Effect.succeed({})) }
+        }),
+      stop: Effect.sync(() => void log.push("stop")),
       restart: () => Effect.succeed(false),
       tools: Effect.succeed(options.extensionTools ?? []),
       commands: Effect.succeed(Object.keys(commands).map((name) => ({ name, description: "", whileBusy: false, extension: "test" }))),
-      modes: Effect.succeed([]),
+      modes: Effect.sync(() => options.modes?.() ?? []),
       providers: Effect.succeed([]),
       act: () => Effect.succeed(false),
       figures: Effect.succeed([]),
@@ -114,20 +188,25 @@ export const withAgent = <A, E>(options: RigOptions, body: (rig: Rig) => Effect.
       callTool: (name) => Effect.succeed({ content: [{ type: "text", text: `${name} of an extension` }], isError: false }),
       prepare: (_, args) => Effect.succeed(args),
       invoke: () => Effect.void,
-      runCommand: (name) => {
+      runCommand: (name, _args, context) => {
+        contexts.push(context)
         const reply = commands[name.toLowerCase()]
         return reply === undefined ? Effect.fail(new CallFailed({ extension: "test", reason: "unknown" })) : Effect.succeed(reply)
       },
       subscribers: () => []
     })
-    const layer = Agent.layer({
+    const agentOptions: AgentOptions = {
       session,
       provider: "test",
       model: "model-1",
       system: "be good",
       tools: options.tools ?? [],
-      ...(options.only === undefined ? {} : { only: options.only })
-    }).pipe(
+      ...(options.contextWindow === undefined ? {} : { contextWindow: options.contextWindow }),
+      ...(options.compaction === undefined ? {} : { compaction: options.compaction }),
+      ...(options.only === undefined ? {} : { only: options.only }),
+      ...options.agent
+    }
+    const layer = (options.choose === undefined ? Agent.layer(agentOptions) : Agent.layerChoosing(agentOptions, options.choose)).pipe(
       Layer.provide(Layer.succeed(Hooks, hooks)),
       Layer.provide(Layer.succeed(Extensions, extensions)),
       Layer.provide(Layer.effect(LanguageModel.LanguageModel, playing(options.replies, asked)))
@@ -137,15 +216,20 @@ export const withAgent = <A, E>(options: RigOptions, body: (rig: Rig) => Effect.
       const agent = yield* Agent
       const prompt = (typed: string, piped?: string) => {
         const input: UserInput = piped === undefined ? { typed } : { typed, piped }
-        return agent.prompt(input).pipe(
-          Effect.provideService(EventSink, sink),
-          Effect.provideService(Frontend, { ...headless, ...options.frontend })
-        )
+        return agent.prompt(input)
       }
-      const entries = Effect.map(session.entries, (all) => all as ReadonlyArray<SessionEntry>)
-      return yield* body({ prompt, agent, session, events, asked, fired, entries })
-    }).pipe(Effect.provide(layer))
-  })).pipe(Effect.provide(Layer.provide(Sessions.layer("/nowhere"), NodeServices.layer)))
+      const { compact } = agent
+      const entries = agent.session.pipe(Effect.flatMap((open) => open.entries), Effect.map((all) => all as ReadonlyArray<SessionEntry>))
+      return yield* body({
+        prompt, compact, agent, session, events, asked, fired, log, hookOptions, contexts, diagnostics, access: () => access, entries
+      })
+    }).pipe(
+      Effect.provide(layer),
+      Effect.provideService(EventSink, sink),
+      Effect.provideService(Frontend, { ...headless, interactive: options.frontend?.approve !== undefined, ...options.frontend }),
+      Effect.provideService(Diagnostics, ({ message }) => Effect.sync(() => void diagnostics.push(message)))
+    )
+  }))
 
 /** The types of events, in order, without deltas. */
 export const shape = (events: ReadonlyArray<AgentEvent>): ReadonlyArray<string> =>

@@ -2,7 +2,7 @@
  * One life of an extension: a process, its handshake, and then one fiber that owns the table of pending requests. It
  * never waits for the peer, so many requests are in flight and replies come in any order.
  */
-import { Clock, Effect, Result, type Scope, Stream } from "effect"
+import { Clock, Effect, Exit, Result, type Scope, Stream } from "effect"
 import type { HostMessage, HostRequest, JsonObject, Registration } from "@nimlet/protocol"
 import type { Countdown, Reply, Self, Stopwatch } from "@nimlet/actor"
 import { applySideEffects } from "./ApplySideEffects.ts"
@@ -15,6 +15,7 @@ import { isJsonObject, parseJson } from "./Json.ts"
 import type { Meter } from "./Meter.ts"
 import { decodeRegister } from "./RegisterLine.ts"
 import type { Shown } from "./Shown.ts"
+import { withoutSuperseded } from "./Superseded.ts"
 import type { Sent, Transport } from "./Transport.ts"
 import type { Line } from "./Transport/Lines.ts"
 
@@ -119,38 +120,45 @@ export const extensionLife = (options: LifeOptions) => (self: Self<ExtensionMail
     const inquiries = new Inquiries({ key, stopwatch, send, conversation, companion })
 
     yield* Effect.forkScoped(pump(transport, self))
-    // Added after the pump and before any question: questions end first, and the peer is heard while it says goodbye.
-    yield* Effect.addFinalizer(() => sayGoodbye(transport))
-    const prepare = Effect.suspend(() =>
-      companion === undefined ? Effect.void : Effect.forEach(companion.prelude(), (line) => transport.send(line), { discard: true })
-    )
-    yield* prepare
+    // Added after the pump and before any question: questions end first, and the peer is heard while it says goodbye. One that
+    // did not register, or that crashed, is not waited for.
+    yield* Effect.addFinalizer((exit) => registered && Exit.hasInterrupts(exit) ? sayGoodbye(transport) : Effect.void)
+    /** What the peer has to know first; undefined where that is nothing. */
+    const prelude = (): Effect.Effect<unknown> | undefined => {
+      const lines = companion?.prelude() ?? []
+      return lines.length === 0 ? undefined : Effect.forEach(lines, (line) => transport.send(line), { discard: true })
+    }
+    yield* prelude() ?? Effect.void
     yield* send(options.initialize())
     const overdue = Effect.andThen(Effect.sleep(options.registrationMillis), self.tell({ _tag: "Overdue" }))
     const timer = yield* Effect.forkScoped(overdue)
 
-    const request = Effect.fnUntraced(function*(mail: Extract<ExtensionMail, { _tag: "Request" }>) {
+    // Every hook of every tool call goes through here and `hear`: no generator where nothing is waited for.
+    const request = (mail: Extract<ExtensionMail, { _tag: "Request" }>) => {
       const fail = (reason: CallFailed["reason"]) => mail.reply.fail(new CallFailed({ extension: key, reason }))
-      if (!registered) return yield* fail("unavailable")
-      if (conversation.size >= maxPending) return yield* fail("busy")
+      if (!registered) return fail("unavailable")
+      if (conversation.size >= maxPending) return fail("busy")
       const { type, ...rest } = mail.request
-      if (companion !== undefined) yield* prepare
-      const sent = yield* transport.send(JSON.stringify({ type, id: conversation.nextId, ...rest }))
-      if (sent !== "accepted") return yield* fail(failureOf[sent])
-      conversation.open(type === "event" ? { ...mail, since: now() } : mail)
-      meter.sent()
-    })
+      const first = prelude()
+      const told = transport.send(JSON.stringify({ type, id: conversation.nextId, ...rest }))
+      return Effect.flatMap(first === undefined ? told : Effect.andThen(first, told), (sent) => {
+        if (sent !== "accepted") return fail(failureOf[sent])
+        conversation.open(type === "event" ? { ...mail, since: now() } : mail)
+        meter.sent()
+        return Effect.void
+      })
+    }
 
     const givenUp = (id: string) => {
       meter.gaveUp()
       inquiries.requestOver(id, "given up")
     }
 
-    const effects = Effect.fnUntraced(function*(line: JsonObject) {
-      for (const field of yield* applySideEffects(key, shown, line)) {
-        yield* warnOnce(field, `extension '${key}': ignored an invalid ${field}`)
-      }
-    })
+    const effects = (line: JsonObject) =>
+      Effect.flatMap(applySideEffects(key, shown, line), (bad) =>
+        bad.length === 0
+          ? Effect.void
+          : Effect.forEach(bad, (field) => warnOnce(field, `extension '${key}': ignored an invalid ${field}`), { discard: true }))
 
     /** A request of the extension; without a text as its id nobody could tell which one is answered. */
     const inquire = (
@@ -175,44 +183,44 @@ export const extensionLife = (options: LifeOptions) => (self: Self<ExtensionMail
       })
     }
 
-    const hear = Effect.fnUntraced(function*(line: JsonObject) {
+    const hear = (line: JsonObject): Effect.Effect<unknown, never, Scope.Scope> => {
       switch (line.type) {
         case "response": {
           const pending = typeof line.id === "string" ? conversation.close(line.id) : undefined
-          if (typeof line.id !== "string" || pending === undefined) return meter.late()
+          if (typeof line.id !== "string" || pending === undefined) return Effect.sync(() => meter.late())
           if (pending.reply.isAbandoned) {
             givenUp(line.id)
-            return meter.late()
+            return Effect.sync(() => meter.late())
           }
           meter.answered(pending.since === undefined ? undefined : now() - pending.since)
           inquiries.requestOver(line.id, "answered")
-          yield* effects(line)
-          return yield* companion !== undefined && typeof line.failed === "string"
+          const answered = companion !== undefined && typeof line.failed === "string"
             ? pending.reply.fail(new CallFailed({ extension: key, reason: "threw", detail: line.failed }))
             : pending.reply.succeed(line)
+          return Effect.andThen(effects(line), answered)
         }
         case "update":
-          return yield* effects(line)
+          return effects(line)
         case "tool_update": {
           const pending = typeof line.id === "string" ? conversation.get(line.id) : undefined
-          if (pending === undefined || typeof line.content !== "string") return
-          if (pending.countdown !== undefined) yield* pending.countdown.restart
-          return yield* (pending.onUpdate?.(line.content) ?? Effect.void)
+          if (pending === undefined || typeof line.content !== "string") return Effect.void
+          const said = pending.onUpdate?.(line.content) ?? Effect.void
+          return pending.countdown === undefined ? said : Effect.andThen(pending.countdown.restart, said)
         }
         case "ui_request":
-          return yield* Effect.asVoid(inquire(line, (id) => inquiries.question(id, line)))
+          return inquire(line, (id) => inquiries.question(id, line))
         case "host_request":
-          return yield* Effect.asVoid(inquire(line, (id) => inquiries.hostRequest(id, line)))
+          return inquire(line, (id) => inquiries.hostRequest(id, line))
         case "register":
-          return yield* registerAgain(line)
+          return registerAgain(line)
         case "ui_cancel":
-          if (typeof line.id === "string") inquiries.withdraw(line.id)
-          return
+          return Effect.sync(() => typeof line.id === "string" ? inquiries.withdraw(line.id) : undefined)
         default:
-          if (companion === undefined || !(yield* companion.hear(line))) meter.dropped()
-          return
+          return companion === undefined
+            ? Effect.sync(() => meter.dropped())
+            : Effect.map(companion.hear(line), (known) => known ? undefined : meter.dropped())
       }
-    })
+    }
 
     const noise = (text: string) => {
       meter.dropped()
@@ -239,7 +247,7 @@ export const extensionLife = (options: LifeOptions) => (self: Self<ExtensionMail
       }
     })
 
-    const read = (line: Line): Effect.Effect<void, StartFailed, Scope.Scope> => {
+    const read = (line: Line): Effect.Effect<unknown, StartFailed, Scope.Scope> => {
       if (!registered) {
         // A module may ask for things while it is loaded.
         const said = companion === undefined || Result.isFailure(line) ? undefined : Result.getOrElse(parseJson(line.success), () => undefined)
@@ -270,7 +278,7 @@ export const extensionLife = (options: LifeOptions) => (self: Self<ExtensionMail
           yield* act(mail)
           break
         case "Lines":
-          for (const line of mail.lines) yield* read(line)
+          for (const line of withoutSuperseded(mail.lines)) yield* read(line)
           break
         case "Gone":
           return yield* registered

@@ -30,4 +30,6 @@ export interface HookOptions {
   readonly planning?: boolean
   /** The extensions are started anew in the same session: families that do not take that for an end or a start are not asked. */
   readonly reloading?: boolean
+  /** Key of an extension that is not asked: what happens is done for it, and it may be waiting for that. */
+  readonly except?: string
 }

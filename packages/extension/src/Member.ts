@@ -60,6 +60,8 @@ export interface MemberOptions {
   readonly changed: () => void
 }
 
+/** What an ask that came to nothing means for a call. */
+const reasons = { AskTimeout: "timeout", ActorStopped: "crashed", MailboxFull: "busy" } as const
 /** How long a request waits for an extension that is starting or restarting. */
 const waitForReadyMillis = 2_000
 /** How long an event is waited for, where there is no limit, that comes of the asked one's own open request. */
@@ -134,11 +136,12 @@ export const startMember = Effect.fnUntraced(function*(options: MemberOptions) {
   let ref = yield* spawn
   const status = Effect.suspend(() => ref.status)
 
-  const failed = (reason: CallFailed["reason"]) => Effect.fail(new CallFailed({ extension: key, reason }))
+  const unavailable = Effect.suspend(() =>
+    Effect.fail(new CallFailed({ extension: key, reason: "unavailable", ...(meter.reading.fault === undefined ? {} : { told: true as const }) })))
   const awaitReady = Effect.flatMap(status, (status) =>
     status === "Running" ? Effect.void : ref.ready.pipe(
       Effect.timeout(Math.min(waitForReadyMillis, (seconds ?? registrationSeconds) * 1000)),
-      Effect.catch(() => failed("unavailable"))
+      Effect.catch(() => unavailable)
     ))
 
   /** Its budget: the manifest's, on the clock that stands still while a request of its own is open. */
@@ -158,12 +161,12 @@ export const startMember = Effect.fnUntraced(function*(options: MemberOptions) {
           ...(countdown === undefined ? {} : { budget: countdown }),
           cancel: (reply): ExtensionMail => ({ _tag: "Cancel", reply })
         }
-      )
-    }).pipe(Effect.catchTags({
-      AskTimeout: () => failed("timeout"),
-      ActorStopped: () => failed("crashed"),
-      MailboxFull: () => failed("busy")
-    }))
+      ).pipe(Effect.mapError((error) => {
+        if (error instanceof CallFailed) return error
+        const spent = error._tag === "AskTimeout" && countdown !== undefined ? { seconds: countdown.millis / 1000 } : {}
+        return new CallFailed({ extension: key, reason: reasons[error._tag], ...spent })
+      }))
+    })
 
   const request: Member["request"] = (unsent, options = {}) => Effect.andThen(awaitReady, ask(unsent, options))
 

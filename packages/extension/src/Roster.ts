@@ -47,17 +47,22 @@ export const toolsOf = (
   return [...tools.values()]
 }
 
-/** A sentence for each tool that `toolsOf` leaves out, and for each that takes the place of a built-in one. */
+/** A sentence for each tool that `toolsOf` leaves out. */
 export const faultsOf = (
   registration: Registration,
   reserved: ReadonlySet<string>,
   family: FamilyPolicy
 ): ReadonlyArray<string> =>
-  registration.tools.flatMap((tool) => {
-    const fault = faultOf(tool, reserved, family)
-    if (fault !== undefined) return [fault]
-    return reserved.has(tool.name.toLowerCase()) ? [`extension tool '${tool.name}' replaces the built-in tool of that name`] : []
-  })
+  registration.tools.flatMap((tool) => faultOf(tool, reserved, family) ?? [])
+
+/** A sentence for each tool that takes the place of a built-in one. */
+export const replacementsOf = (
+  registration: Registration,
+  reserved: ReadonlySet<string>,
+  family: FamilyPolicy
+): ReadonlyArray<string> =>
+  registration.tools.filter((tool) => reserved.has(tool.name.toLowerCase()) && faultOf(tool, reserved, family) === undefined)
+    .map(({ name }) => `extension tool '${name}' replaces the built-in tool of that name`)
 
 /** The commands, of two with one name (any case) the earlier. */
 export const commandsOf = (offerings: ReadonlyArray<Offering>): ReadonlyArray<ExtensionCommand> => {

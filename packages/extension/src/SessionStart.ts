@@ -9,7 +9,7 @@ import { Frontend } from "./Frontend.ts"
 import { initializeWith } from "./Handshake.ts"
 import type { Launcher } from "./Launcher.ts"
 import { type Member, startMember } from "./Member.ts"
-import { faultsOf, type Offering, providersOf } from "./Roster.ts"
+import { faultsOf, type Offering, providersOf, replacementsOf } from "./Roster.ts"
 import type { StartOptions, StartReport } from "./Start.ts"
 
 /** One session's extensions, from start to stop. */
@@ -116,7 +116,7 @@ export const startSession = Effect.fnUntraced(function*(
         }),
       warn: (message) => warn(message, each.key),
       onRegistered: Effect.fnUntraced(function*(registration) {
-        for (const message of faultsOf(registration, reserved.tools, each.family)) yield* warnOnce(message, each.key)
+        for (const message of [...faultsOf(registration, reserved.tools, each.family), ...replacementsOf(registration, reserved.tools, each.family)]) yield* warnOnce(message, each.key)
         if (!starting) yield* tellClashes
       }),
       onOffersChanged,

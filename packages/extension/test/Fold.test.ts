@@ -47,7 +47,7 @@ describe("folding replies", () => {
     assert.strictEqual(two.payload.instruction, "mine\nx\ny")
   })
 
-  // E-129
+  // E-129 E-214
   it("takes the last of several valid compactions with a note, and none beyond the end", () => {
     const event = "session_before_compact" as const
     const compaction = (summary: string, first_kept_index: number) => ({ compaction: { summary, first_kept_index } })

@@ -195,7 +195,7 @@ describe("Hooks.run", () => {
     }).pipe(Effect.provide(memory({ a: quick.script, b: slow.script })))
   })
 
-  it.effect("of two wrong fields each is left out alone, and the words of one that is not there name it once", () => {
+  it.effect("of two wrong fields each is left out alone, and one that crashed is told of once", () => {
     const a = peer({ events: ["tool_result"] }, (message, self) => message.id === "2" ? Effect.fail("boom") : answering({ output: 1, is_error: true })(message, self))
     return Effect.gen(function*() {
       const host = yield* startAll({ manifests: { a: { restart: false } } })
@@ -209,11 +209,22 @@ describe("Hooks.run", () => {
       yield* host.watched(host.hooks.run("tool_result", result))
       assert.deepStrictEqual(host.diagnostics.map(({ message }) => message), [
         "extension 'a': ignored an invalid output in its reply to tool_result",
-        "extension 'a' exited with code 1 unexpectedly",
-        "extension 'a' is not running"
+        "extension 'a' exited with code 1 unexpectedly"
       ])
     }).pipe(Effect.provide(memory({ a: a.script })))
   })
+
+  it.effect("one that crashed while nothing was asked of it is told of once, too", () =>
+    Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: { restart: false } } })
+      yield* host.start
+      yield* settle
+      const result = { tool: "x", arguments: {}, output: "o", is_error: false }
+      assert.strictEqual((yield* host.watched(host.hooks.run("tool_result", result)))._tag, "Continue")
+      assert.deepStrictEqual(host.diagnostics.map(({ message }) => message), ["extension 'a' exited with code 1 unexpectedly"])
+    }).pipe(Effect.provide(memory({
+      a: (self) => Effect.andThen(self.send({ type: "register", commands: [], events: ["tool_result"] }), Effect.fail("boom"))
+    }))))
 
   it.effect("costs nothing when nobody subscribed: the outcome is there at once", () =>
     Effect.gen(function*() {

@@ -1,11 +1,10 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, Exit, FileSystem, Stream } from "effect"
+import { Clock, Effect, FileSystem, Stream } from "effect"
 import { ChildProcess } from "effect/process"
-import { existsSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { type Frame, FrameTap, Frontend, headless } from "../src/index.ts"
-import { type Json, processes, startAll } from "./kit.ts"
+import { alive, type Json, processes, startAll } from "./kit.ts"
 
 /** Real processes on a busy machine. */
 const limit = 30_000
@@ -15,10 +14,6 @@ const fixture = (name: string, ...args: ReadonlyArray<string>) => ({
 })
 const textOf = (reply: { readonly content: ReadonlyArray<{ readonly type: string; readonly text?: string }> }) =>
   reply.content[0]?.text ?? ""
-/** Whether a process runs; signal 0 only looks. One that has ended but was not collected by its new parent does not. */
-const alive = (pid: number) =>
-  Exit.isSuccess(Effect.runSyncExit(Effect.sync(() => process.kill(pid, 0)))) &&
-  !(existsSync(`/proc/${pid}/stat`) && / Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8")))
 const gone = (pids: ReadonlyArray<number>) =>
   Effect.repeat(Effect.andThen(Effect.sleep(50), Effect.sync(() => !pids.some(alive))), { until: (all) => all, times: 100 })
 const timed = Effect.fnUntraced(function*<A, E, R>(effect: Effect.Effect<A, E, R>) {
@@ -85,7 +80,7 @@ describe("extensions as processes", () => {
       assert.deepStrictEqual([...report.warnings].sort(), [
         "extension 'a' failed to start: it exited with code 3 before it registered",
         "extension 'b' failed to start: extension response timed out",
-        `extension 'c' failed to start: cannot find ${host.folder}/extensions/c/missing (or the workspace)`
+        `extension 'c' failed to start: cannot find ${host.folder}/extensions/c/missing; check "command" in extension.json`
       ])
       assert.isBelow(millis, 3_000)
       assert.isFalse((yield* host.extensions.callTool("echo", {})).isError)

@@ -1,11 +1,12 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, FileSystem, Result, Stream } from "effect"
+import { Clock, Effect, FileSystem, Option, Result, Stream } from "effect"
 import { fileURLToPath } from "node:url"
 import type { Launch } from "../src/index.ts"
 import { openChildProcess } from "../src/Transport/ChildProcess.ts"
 import { openWorkerThread } from "../src/Transport/WorkerThread.ts"
 import { openMemory, type Script } from "../src/Transport/Memory.ts"
+import { alive } from "./kit.ts"
 import { type ContractPeer, transportContract } from "./transportContract.ts"
 
 const fixtures = fileURLToPath(new URL("fixtures", import.meta.url))
@@ -28,6 +29,11 @@ const scripts: Record<ContractPeer, Script> = {
   echo: (peer) => Effect.forever(Effect.flatMap(peer.receiveLine, peer.send)),
   exits: () => Effect.fail("exit"),
   deaf: () => Effect.never,
+  pours: (peer) =>
+    Effect.forever(Effect.flatMap(Clock.currentTimeMillis, (at) => peer.send({ at, fill: "x".repeat(1_000) }))),
+  long: (peer) => Effect.andThen(peer.send("x".repeat(17 << 20)), peer.send({ n: 1 })),
+  // Lines come whole here.
+  stutters: (peer) => Effect.forever(Effect.flatMap(peer.receiveLine, peer.send)),
   counts: (peer) => Effect.forEach(Array.from({ length: 1_000 }, (_, n) => n), (n) => peer.send({ n }), { discard: true })
 }
 
@@ -67,14 +73,66 @@ describe("child process", () => {
       assert.deepStrictEqual(yield* inbound([`${fixtures}/long.mjs`, String(40 << 20)]), ["LineTooLong", "{\"n\":1}"])
     }))
 
-  it.live("a missing program and one that may not run fail the start with what to do", () =>
+  it.live("says by which signal it was ended", () =>
+    Effect.gen(function*() {
+      const transport = yield* child(["-e", "process.kill(process.pid, 'SIGKILL')"])
+      assert.strictEqual(yield* transport.closed, "was ended by SIGKILL")
+    }))
+
+  it.live("closing its scope ends a program behind a wrapper, and with it what holds the pipes", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* temp
+      const script = `"${process.execPath}" -e 'console.log(process.pid); setInterval(() => {}, 1000)' & wait`
+      const pid = yield* Effect.scoped(Effect.gen(function*() {
+        const transport = yield* openChildProcess(launch(folder, ["sh", "-c", script]))
+        const first = yield* Stream.runHead(transport.inbound)
+        return Number(Option.getOrThrow(Option.flatMap(first, Result.getSuccess)))
+      }))
+      assert.isFalse(alive(pid))
+      assert.isTrue(yield* fs.exists(folder))
+    }).pipe(Effect.provide(NodeServices.layer)))
+
+  it.live("one that ignores SIGTERM is killed half a second later", () =>
+    Effect.gen(function*() {
+      const folder = yield* temp
+      const script = "process.on('SIGTERM', () => {}); console.log(process.pid); setInterval(() => {}, 1000)"
+      const from = { millis: 0 }
+      const pid = yield* Effect.scoped(Effect.gen(function*() {
+        const transport = yield* openChildProcess(launch(folder, [process.execPath, "-e", script]))
+        const first = yield* Stream.runHead(transport.inbound)
+        from.millis = yield* Clock.currentTimeMillis
+        return Number(Option.getOrThrow(Option.flatMap(first, Result.getSuccess)))
+      }))
+      const took = (yield* Clock.currentTimeMillis) - from.millis
+      assert.isFalse(alive(pid))
+      assert.isAtLeast(took, 500)
+      assert.isBelow(took, 1_500)
+    }).pipe(Effect.provide(NodeServices.layer)))
+
+  it.live("a program that cannot be started fails the start with the path and what to do", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* temp
       yield* fs.writeFileString(`${folder}/ext.py`, "#!/bin/sh\n")
-      const missing = yield* Effect.flip(openChildProcess(launch(folder, ["no-such-program-here"])))
-      assert.strictEqual(missing.reason, "cannot find no-such-program-here (or the workspace)")
-      const denied = yield* Effect.flip(openChildProcess(launch(folder, ["./ext.py"])))
-      assert.strictEqual(denied.reason, `${folder}/ext.py is not executable; try chmod +x`)
+      yield* fs.writeFileString(`${folder}/lost.py`, "#!/no/such/python\n")
+      yield* fs.chmod(`${folder}/lost.py`, 0o755)
+      const why = (program: string, more: Partial<Launch> = {}) =>
+        Effect.map(Effect.flip(openChildProcess({ ...launch(folder, [program]), ...more })), ({ reason }) => reason)
+      assert.deepStrictEqual([
+        yield* why("no-such-program-here"),
+        yield* why("./missing"),
+        yield* why("./ext.py"),
+        yield* why("./lost.py"),
+        yield* why("../"),
+        yield* why("sh", { workspace: `${folder}/gone` })
+      ], [
+        "cannot find no-such-program-here on PATH; install it, or name it with its path in extension.json",
+        `cannot find ${folder}/missing; check "command" in extension.json`,
+        `${folder}/ext.py is not executable; try chmod +x ${folder}/ext.py`,
+        `cannot run ${folder}/lost.py: the interpreter that its first line names is not there`,
+        `${folder.replace(/\/[^/]*$/, "")} is a folder; "command" in extension.json must name a program`,
+        `the workspace ${folder}/gone is not there`
+      ])
     }).pipe(Effect.provide(NodeServices.layer)))
 })

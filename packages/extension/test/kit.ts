@@ -1,5 +1,6 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Deferred, Effect, FileSystem, Layer, Path, Queue } from "effect"
+import { Deferred, Effect, Exit, FileSystem, Layer, Path, Queue } from "effect"
+import { existsSync, readFileSync } from "node:fs"
 import {
   type Answer,
   type Confirmation,
@@ -119,6 +120,11 @@ export const answering = (fields: Json | ((message: Json) => Json)) => (message:
     ? self.send({ type: "response", id: message.id, ...(typeof fields === "function" ? fields(message) : fields) })
     : Effect.void
 
+/** Whether a process runs; signal 0 only looks. One that has ended but was not collected by its new parent does not. */
+export const alive = (pid: number) =>
+  Exit.isSuccess(Effect.runSyncExit(Effect.sync(() => process.kill(pid, 0)))) &&
+  !(existsSync(`/proc/${pid}/stat`) && / Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8")))
+
 /** A tool of a registration. */
 export const tool = (name: string, more: Json = {}) => ({ name, description: `${name}.`, input_schema: { type: "object" }, ...more })
 
@@ -157,7 +163,9 @@ export const person = (over: Partial<FrontendShape> = {}) => {
     ...over
   }
   const answer = (reply: Answer | Confirmation) => Effect.suspend(() => Deferred.succeed(waiting.shift()!, { ...reply }))
-  return { frontend, asked, shown, withdrawn, answer, with: Effect.provideService(Frontend, frontend) }
+  /** How many of those asked were answered or withdrawn. */
+  const answered = () => asked.length - waiting.length
+  return { frontend, asked, shown, withdrawn, answer, answered, with: Effect.provideService(Frontend, frontend) }
 }
 
 /** A session that does what it is told and remembers what it was asked. */

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Result, type Scope, Stream } from "effect"
+import { Clock, Effect, Exit, Fiber, Result, Scope, Stream } from "effect"
 import type { Transport } from "../src/index.ts"
 
 /** Peers every transport must be able to run for the contract. */
@@ -12,11 +12,18 @@ export type ContractPeer =
   | "deaf"
   /** Writes `{"n":0}` to `{"n":999}` and ends. */
   | "counts"
+  /** Writes lines of a thousand characters, `{"at":<time in ms>,"fill":"xxx…"}`, for as long as it is let to. */
+  | "pours"
+  /** Writes one line of 17 MiB and `{"n":1}`, and ends. */
+  | "long"
+  /** Sends back each line it gets in pieces of a few characters, with pauses; ends with its input. */
+  | "stutters"
 
-const lines = (transport: Transport) =>
-  Stream.runCollect(transport.inbound).pipe(
-    Effect.map((all) => all.map((line) => Result.isSuccess(line) ? line.success : line.failure._tag))
-  )
+/** Real processes on a busy machine. */
+const limit = 30_000
+
+const text = (line: Stream.Success<Transport["inbound"]>) => Result.isSuccess(line) ? line.success : line.failure._tag
+const lines = (transport: Transport) => Effect.map(Stream.runCollect(transport.inbound), (all) => all.map(text))
 
 /** What any transport must do, whatever carries it. */
 export const transportContract = (
@@ -33,7 +40,7 @@ export const transportContract = (
         yield* transport.endInput
         assert.deepStrictEqual(yield* Fiber.join(heard), sent)
         assert.strictEqual(yield* transport.closed, "exited with code 0")
-      })))
+      })), limit)
 
     it.live("says how the peer ended, ends inbound, and takes no more", () =>
       Effect.scoped(Effect.gen(function*() {
@@ -46,14 +53,29 @@ export const transportContract = (
           times: 200
         })
         assert.strictEqual(yield* transport.send("{}"), "closed")
-      })))
+      })), limit)
+
+    it.live("takes no more after the end of input, and says so", () =>
+      Effect.scoped(Effect.gen(function*() {
+        const transport = yield* make("deaf")
+        yield* transport.endInput
+        yield* transport.endInput
+        assert.strictEqual(yield* transport.send("{}"), "closed")
+      })), limit)
 
     it.live("delivers everything a peer wrote before it ended", () =>
       Effect.scoped(Effect.gen(function*() {
         const transport = yield* make("counts")
         const heard = yield* lines(transport)
         assert.deepStrictEqual(heard, Array.from({ length: 1_000 }, (_, n) => JSON.stringify({ n })))
-      })))
+      })), limit)
+
+    it.live("delivers it to one who begins to read late", () =>
+      Effect.scoped(Effect.gen(function*() {
+        const transport = yield* make("counts")
+        yield* Effect.sleep(400)
+        assert.strictEqual((yield* lines(transport)).length, 1_000)
+      })), limit)
 
     it.live("send returns at once and says full to a peer that does not read", () =>
       Effect.scoped(Effect.gen(function*() {
@@ -63,7 +85,50 @@ export const transportContract = (
         for (let n = 0; n < 40; n++) results.push(yield* transport.send(line))
         assert.strictEqual(results[0], "accepted")
         assert.strictEqual(results.at(-1), "full")
-      })))
+      })), limit)
+
+    it.live("holds a peer back that writes more than is read, and loses nothing", () =>
+      Effect.scoped(Effect.gen(function*() {
+        const transport = yield* make("pours")
+        yield* Effect.sleep(500)
+        const begun = yield* Clock.currentTimeMillis
+        const stamps = yield* Stream.runCollect(Stream.map(Stream.take(transport.inbound, 20_000), (line) => Number(JSON.parse(text(line)).at)))
+        assert.strictEqual(stamps.length, 20_000)
+        assert.isBelow(stamps[0]!, begun)
+        assert.isAtLeast(stamps.at(-1)!, begun)
+        assert.deepStrictEqual(stamps, stamps.toSorted((a, b) => a - b))
+      })), limit)
+
+    it.live("writes while nobody reads: neither waits for the other", () =>
+      Effect.scoped(Effect.gen(function*() {
+        const transport = yield* make("echo")
+        const sent = Array.from({ length: 4_000 }, (_, n) => `${n} ${"x".repeat(1_000)}`)
+        for (const line of sent) assert.strictEqual(yield* transport.send(line), "accepted")
+        yield* Effect.sleep(300)
+        const heard = yield* Effect.forkChild(lines(transport))
+        yield* transport.endInput
+        assert.deepStrictEqual(yield* Fiber.join(heard), sent)
+      })), limit)
+
+    it.live("tears no line, whoever sends at the same time and however long it is", () =>
+      Effect.scoped(Effect.gen(function*() {
+        const transport = yield* make("echo")
+        const heard = yield* Effect.forkChild(lines(transport))
+        const sent = Array.from({ length: 50 }, (_, n) => `${n} ${String(n % 10).repeat(n * 4_001)}`)
+        yield* Effect.forEach(sent, (line) => transport.send(line), { concurrency: "unbounded" })
+        yield* transport.endInput
+        assert.deepStrictEqual(yield* Fiber.join(heard), sent)
+      })), limit)
+
+    it.live("puts together what comes in pieces", () =>
+      Effect.scoped(Effect.gen(function*() {
+        const transport = yield* make("stutters")
+        const heard = yield* Effect.forkChild(lines(transport))
+        const sent = ["{\"n\":\"你好, 😀 é\"}", "2", "{\"last\":true}"]
+        for (const line of sent) yield* transport.send(line)
+        yield* transport.endInput
+        assert.deepStrictEqual(yield* Fiber.join(heard), sent)
+      })), limit)
 
     it.live("refuses a line over its limit and goes on", () =>
       Effect.scoped(Effect.gen(function*() {
@@ -74,5 +139,23 @@ export const transportContract = (
         assert.strictEqual(yield* transport.send("1234567890"), "accepted")
         yield* transport.endInput
         assert.deepStrictEqual(yield* Fiber.join(heard), ["1234567890"])
-      })))
+      })), limit)
+
+    it.live("marks the place of a line over 16 MiB and goes on", () =>
+      Effect.scoped(Effect.gen(function*() {
+        assert.deepStrictEqual(yield* lines(yield* make("long")), ["LineTooLong", "{\"n\":1}"])
+      })), limit)
+
+    it.live("closing its scope ends the peer soon, whatever it is doing", () =>
+      Effect.gen(function*() {
+        for (const peer of ["echo", "pours", "deaf"] as const) {
+          const scope = yield* Scope.make()
+          const transport = yield* Scope.provide(make(peer), scope)
+          yield* Effect.sleep(50)
+          const from = yield* Clock.currentTimeMillis
+          yield* Scope.close(scope, Exit.void)
+          assert.isBelow((yield* Clock.currentTimeMillis) - from, 1_000)
+          assert.strictEqual(yield* transport.send("{}"), "closed")
+        }
+      }), limit)
   })

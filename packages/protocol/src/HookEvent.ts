@@ -342,3 +342,10 @@ export type HookNameOf<K extends HookKind> = { [N in HookName]: HookEvents[N]["k
 
 /** Whether a name an extension subscribed to is one that fires; others are accepted and stay silent. */
 export const isHookName = (name: string): name is HookName => Object.hasOwn(HookEvents, name)
+
+/** Those of seed 004 that have no twin in the others; the agent fires them where it can. */
+export const moduleEvents: ReadonlyArray<HookName> = [
+  "agent_start", "agent_end", "step_start", "step_end", "model_context", "message_start", "message_update", "message_saved",
+  "tool_execution_start", "tool_execution_update", "tool_execution_end", "resources_discover", "session_info_changed",
+  "user_bash", "project_trust", "session_before_tree", "session_tree"
+]

@@ -41,7 +41,10 @@ export const UserEntry = Schema.Struct({
   ...stamp
 })
 
-/** What the model answered: text, thinking and tool calls. `model` answered, `requested_model` was asked. */
+/**
+ * What the model answered: text, thinking and tool calls. `model` answered, `requested_model` was asked. `cut` marks what
+ * had come when the answer was interrupted or broke off: text to keep, no calls to run.
+ */
 export const AssistantEntry = Schema.Struct({
   type: Schema.Literal("assistant"),
   role: Schema.Literal("assistant"),
@@ -50,6 +53,7 @@ export const AssistantEntry = Schema.Struct({
   provider: Schema.optionalKey(Schema.String),
   requested_model: Schema.optionalKey(Schema.String),
   usage: Schema.optionalKey(Usage),
+  cut: Schema.optionalKey(Schema.Boolean),
   ...stamp
 })
 
@@ -63,16 +67,22 @@ export const ToolResultEntry = Schema.Struct({
   tool: Schema.optionalKey(Schema.String),
   details: Schema.optionalKey(JsonObject),
   terminate: Schema.optionalKey(Schema.Boolean),
+  /** The extensions that changed the arguments, where the tool did not run with those of the model. */
+  changed_by: Schema.optionalKey(Schema.Array(Schema.String)),
   ...stamp
 })
 
-/** A compaction: what came before entry `first_kept_index` is told to the model as `summary`. */
+/**
+ * A compaction: what came before entry `first_kept_index` is told to the model as `summary`. `first_kept_id` is that
+ * entry's `entry_id`; it holds when a line before it is damaged and the index does not.
+ */
 export const CompactionEntry = Schema.Struct({
   type: Schema.Literal("compaction"),
   summary: Schema.String,
   first_kept_index: Schema.Number,
   tokens_before: Schema.Number,
   details: Schema.optionalKey(Schema.Unknown),
+  first_kept_id: Schema.optionalKey(Schema.String),
   ...stamp
 })
 
@@ -96,6 +106,28 @@ export const SelectionEntry = Schema.Struct({
   ...stamp
 })
 
+/**
+ * What an extension said in the conversation: the model reads it as a user's message, people see it when `display` is set.
+ * `details` is for programs alone (seed 004).
+ */
+export const CustomMessageEntry = Schema.Struct({
+  type: Schema.Literal("custom_message"),
+  custom_type: Schema.String,
+  content: Schema.Array(ContentPart),
+  display: Schema.Boolean,
+  extension: Schema.optionalKey(Schema.String),
+  details: Schema.optionalKey(Schema.Unknown),
+  ...stamp
+})
+
+/** A bookmark at the entry whose `entry_id` is `target_id`; without a `label` the bookmark is taken away (seed 004). */
+export const LabelEntry = Schema.Struct({
+  type: Schema.Literal("label"),
+  target_id: Schema.String,
+  label: Schema.optionalKey(Schema.String),
+  ...stamp
+})
+
 /** One entry of a session. */
 export const SessionEntry = Schema.Union([
   UserEntry,
@@ -104,7 +136,9 @@ export const SessionEntry = Schema.Union([
   CompactionEntry,
   ExtensionEntry,
   NameEntry,
-  SelectionEntry
+  SelectionEntry,
+  CustomMessageEntry,
+  LabelEntry
 ])
 /** One entry of a session. */
 export type SessionEntry = typeof SessionEntry.Type
@@ -114,3 +148,15 @@ export type UserEntry = typeof UserEntry.Type
 export type AssistantEntry = typeof AssistantEntry.Type
 /** The one result of a tool call. */
 export type ToolResultEntry = typeof ToolResultEntry.Type
+/** A compaction. */
+export type CompactionEntry = typeof CompactionEntry.Type
+/** What an extension said in the conversation. */
+export type CustomMessageEntry = typeof CustomMessageEntry.Type
+/** A title given to the session. */
+export type NameEntry = typeof NameEntry.Type
+/** State an extension keeps in the session. */
+export type ExtensionEntry = typeof ExtensionEntry.Type
+/** A choice of provider and model. */
+export type SelectionEntry = typeof SelectionEntry.Type
+/** A bookmark. */
+export type LabelEntry = typeof LabelEntry.Type

@@ -11,6 +11,7 @@ import type { AiPrompt, AiProviderOptions, AiSdkModel, AiStream, AiStreamPart, A
 import { makePartsDecoder } from "./AiSdk/Parts.ts"
 import { makeAiPrompt, makeAiTools, type PromptStyle, toAiToolChoice } from "./AiSdk/Prompt.ts"
 import { makeHookedFetch } from "./HookedFetch.ts"
+import { RequestLimits } from "./RequestLimits.ts"
 import * as StreamedModel from "./StreamedModel.ts"
 
 /** One provider of the AI SDK, loaded: `providers/*.ts` make these. */
@@ -39,7 +40,7 @@ export interface AiSdkOptions {
   readonly maxOutputTokens?: number
   readonly thinking?: Thinking
   readonly providerOptions?: AiProviderOptions
-  /** The real `fetch`, for tests. */
+  /** What sends requests; default the platform's `fetch`. */
   readonly fetch?: Fetch
 }
 
@@ -47,7 +48,7 @@ export interface AiSdkOptions {
 const CHUNK = 1024
 
 /** How long the end of the body is waited for once the answer is whole. */
-const DRAIN = "1 second"
+const DRAIN = Duration.seconds(1)
 
 interface Chunk {
   readonly parts: ReadonlyArray<AiStreamPart>
@@ -99,6 +100,7 @@ const mergeOptions = (ours: AiProviderOptions = {}, theirs: AiProviderOptions = 
 
 /** A connection that was made, and how prompts are said to it. */
 interface Line extends Connection {
+  readonly silence: Duration.Duration
   readonly say: (prompt: LanguageModel.ProviderOptions["prompt"]) => AiPrompt
   readonly offer: (tools: LanguageModel.ProviderOptions["tools"]) => Array<AiTool>
 }
@@ -106,6 +108,7 @@ interface Line extends Connection {
 const openLine = (options: AiSdkOptions): Effect.Effect<Line> =>
   Effect.map(options.connect, (connection) => ({
     ...connection,
+    silence: Duration.fromInputUnsafe(options.requestTimeout ?? "300 seconds"),
     say: makeAiPrompt({
       ...(options.images === undefined ? {} : { images: options.images }),
       ...(connection.toolImages === undefined ? {} : { toolImages: connection.toolImages })
@@ -117,16 +120,18 @@ const callOptions = (
   options: AiSdkOptions,
   connection: Line,
   request: LanguageModel.ProviderOptions,
+  limits: RequestLimits,
   signal: AbortSignal
 ): CallOptions => {
+  const maxOutputTokens = Math.min(options.maxOutputTokens ?? Infinity, limits.maxOutputTokens ?? Infinity)
   const prompt = connection.say(request.prompt)
   const tools = connection.offer(request.tools)
   return {
     prompt: connection.decorate === undefined ? prompt : connection.decorate(prompt),
     abortSignal: signal,
     ...(tools.length === 0 ? {} : { tools, toolChoice: toAiToolChoice(request.toolChoice) }),
-    ...(options.maxOutputTokens === undefined ? {} : { maxOutputTokens: options.maxOutputTokens }),
-    ...(options.thinking === undefined ? {} : { reasoning: options.thinking }),
+    ...(maxOutputTokens === Infinity ? {} : { maxOutputTokens }),
+    ...(options.thinking === undefined || limits.plain === true ? {} : { reasoning: options.thinking }),
     providerOptions: mergeOptions(connection.providerOptions, options.providerOptions)
   }
 }
@@ -139,10 +144,11 @@ const request = Effect.fnUntraced(function*(options: AiSdkOptions, line: Effect.
   let leave: Effect.Effect<unknown> = abort
   yield* Effect.addFinalizer(() => leave)
   const connection = yield* line
+  const limits = yield* RequestLimits
   const hooked = yield* makeHookedFetch({
     provider: options.provider,
     model: options.model,
-    requestTimeout: Duration.fromInputUnsafe(options.requestTimeout ?? "300 seconds"),
+    requestTimeout: connection.silence,
     ...(options.fetch === undefined ? {} : { fetch: options.fetch })
   })
   const clock = yield* Clock.Clock
@@ -151,7 +157,7 @@ const request = Effect.fnUntraced(function*(options: AiSdkOptions, line: Effect.
   // A silent connection is aborted with the error as its reason; the SDK hands that on, and `toAiError` finds it again.
   yield* Effect.forkScoped(Effect.catch(hooked.watch, (error) => Effect.sync(() => controller.abort(error))))
   const answer = yield* Effect.tryPromise({
-    try: () => connection.model(hooked.fetch).doStream(callOptions(options, connection, asked, controller.signal)),
+    try: () => connection.model(hooked.fetch).doStream(callOptions(options, connection, asked, limits, controller.signal)),
     catch: fail
   })
   const next = chunkReader(answer.stream)
@@ -162,7 +168,7 @@ const request = Effect.fnUntraced(function*(options: AiSdkOptions, line: Effect.
   // The end of the body leaves the connection usable for the next step. It is read behind the answer's back, detached since
   // nobody waits for it, and for a limited time, since a server may keep it open.
   const drain: Effect.Effect<void, AiError.AiError> = Effect.flatMap(read, ({ done }) => done ? Effect.void : drain)
-  const readOn = Effect.forkDetach(Effect.catch(Effect.timeout(drain, DRAIN), () => abort))
+  const readOn = Effect.suspend(() => Effect.forkDetach(Effect.catch(Effect.timeout(drain, DRAIN), () => abort)))
 
   let over: Effect.Effect<never, AiError.AiError | Cause.Done> | undefined
   const ended = (done: boolean): Effect.Effect<never, AiError.AiError | Cause.Done> | undefined => {

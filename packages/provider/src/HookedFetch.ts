@@ -12,14 +12,14 @@ export const REDACTED = "<redacted>"
 
 const CREDENTIAL = /^(authorization|proxy-authorization|x-api-key|api-key|x-goog-api-key|cookie)$/
 
-type Headers = { readonly [name: string]: string }
+type HeaderRecord = { readonly [name: string]: string }
 
 /** The headers as hooks see them. */
-export const redact = (headers: Headers): Headers =>
+export const redact = (headers: HeaderRecord): HeaderRecord =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, CREDENTIAL.test(name) ? REDACTED : value]))
 
 /** A hook's answer laid over the real headers; see `ProviderHooks.headers`. */
-export const applyHeaders = (real: Headers, changes: { readonly [name: string]: string | null }): Headers => {
+export const applyHeaders = (real: HeaderRecord, changes: { readonly [name: string]: string | null }): HeaderRecord => {
   const headers: { [name: string]: string } = { ...real }
   for (const [name, value] of Object.entries(changes)) {
     const key = name.toLowerCase()
@@ -29,10 +29,13 @@ export const applyHeaders = (real: Headers, changes: { readonly [name: string]: 
   return headers
 }
 
-const requestHeaders = (init: RequestInit | undefined): Headers =>
-  Object.fromEntries(new globalThis.Headers(init?.headers).entries())
+/** How much of an error's body hooks get, in characters. */
+const longestErrorBody = 64 * 1024
 
-const responseHeaders = (response: globalThis.Response): Headers =>
+const requestHeaders = (init: RequestInit | undefined): HeaderRecord =>
+  Object.fromEntries(new Headers(init?.headers).entries())
+
+const responseHeaders = (response: globalThis.Response): HeaderRecord =>
   Object.fromEntries([...response.headers.entries()].filter(([name]) => name !== "set-cookie"))
 
 /** One request's `fetch` and the watch over it. */
@@ -113,15 +116,22 @@ export const makeHookedFetch = Effect.fnUntraced(function*(options: {
   const run = Effect.runPromiseWith(context)
   const fetch: Fetch = async (input, init) => {
     const signal = init?.signal ?? undefined
-    url = input instanceof Request ? input.url : String(input)
+    url = typeof input === "string" ? input : "url" in input ? input.url : input.href
     const hooked = hooks.request !== undefined || hooks.headers !== undefined
     const changed = hooked ? await run(change(init), interruptible(signal)) : init
     touch()
-    const response = await send(input, changed)
+    const sent = lastByte
+    let response = await send(input, changed)
     touch()
-    if (hooks.response !== undefined) {
-      const seen = { status: response.status, headers: responseHeaders(response) }
-      await run(hooks.response(seen, about()), interruptible(signal))
+    const { response: seen } = hooks
+    if (seen !== undefined) {
+      const { headers, status, statusText } = response
+      const durationMillis = lastByte - sent
+      const body = status < 400 ? undefined : await response.text()
+      // What was read once is there to be read again.
+      if (body !== undefined) response = new Response(body, { headers: [...headers.entries()], status, statusText })
+      const errorBody = body?.slice(0, longestErrorBody) ?? ""
+      await run(seen({ status, headers: responseHeaders(response), durationMillis, errorBody }, about()), interruptible(signal))
       touch()
     }
     // The same response with another body: a new one would copy status and headers through every check of the platform.

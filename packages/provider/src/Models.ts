@@ -2,7 +2,7 @@
 import { Context, Duration, Effect, FileSystem, Layer, Option, type Redacted } from "effect"
 import * as LanguageModel from "effect/ai/LanguageModel"
 import * as AiSdk from "./AiSdk.ts"
-import type { AiProviderOptions, Thinking } from "./AiSdk/Model.ts"
+import type { AiProviderOptions, Fetch, Thinking } from "./AiSdk/Model.ts"
 import { type AuthFile, type CredentialSearch, type Environment, findCredential, readAuthFile } from "./Credentials.ts"
 import { type Api, apiNames, modelLimits, type Preset, presets } from "./ModelCatalog.ts"
 import * as Offline from "./Offline.ts"
@@ -12,13 +12,15 @@ import {
 import type { Endpoint } from "./providers/Endpoint.ts"
 import * as Scripted from "./Scripted.ts"
 
-/** Settings of one provider, as in `config.json` under `providers.NAME`. */
+/** Settings of one provider, as in `config.json` under `providers.NAME`, or as an extension offers it. */
 export interface ProviderSettings {
   readonly endpoint?: string
   /** One of `apiNames`. */
   readonly api?: string
-  /** The variable that holds its key, in place of the preset's. */
-  readonly api_key_env?: string
+  /** The variable that holds its key, or several in order, in place of the preset's. */
+  readonly api_key_env?: string | ReadonlyArray<string>
+  /** Whether it must have a key. Default: yes when a variable or an entry of `auth.json` is named for it. */
+  readonly requires_api_key?: boolean
   /** Models it has, by id or with their limits; the first is its default. */
   readonly models?: ReadonlyArray<string | {
     readonly id: string
@@ -61,6 +63,10 @@ export interface ResolvedModel {
   readonly warm: Effect.Effect<void>
   /** `auth.json`, when its key was used and others than its owner may read it. */
   readonly exposed: Option.Option<string>
+  /** Where its key comes from: `flag`, `auth.json`, or the name of a variable. None where it has none. */
+  readonly keySource: Option.Option<string>
+  /** Base URL, where it is asked over HTTP. */
+  readonly endpoint: Option.Option<string>
 }
 
 /** Why a model could not be resolved. */
@@ -74,6 +80,8 @@ export interface ModelsOptions {
   readonly home: string
   readonly providers?: { readonly [name: string]: ProviderSettings }
   readonly requestTimeout?: Duration.Input
+  /** What sends requests; default the platform's `fetch`. */
+  readonly fetch?: Fetch
 }
 
 const load: { readonly [A in Api | "openai-compatible"]: Effect.Effect<{ readonly connect: (endpoint: Endpoint) => AiSdk.Connection }> } = {
@@ -112,7 +120,7 @@ const firstListed = (settings: ProviderSettings | undefined): string | undefined
   return typeof first === "object" ? first.id : first
 }
 
-const without = { warm: Effect.void, exposed: Option.none<string>() }
+const without = { warm: Effect.void, exposed: Option.none<string>(), keySource: Option.none<string>(), endpoint: Option.none<string>() }
 
 /** The models that can be asked. */
 export class Models extends Context.Service<Models, {
@@ -138,7 +146,7 @@ const make = Effect.fnUntraced(function*(options: ModelsOptions): Effect.fn.Retu
 
   const variablesOf = (provider: string): ReadonlyArray<string> => {
     const named = settingsOf(provider)?.api_key_env
-    return named === undefined ? own(presets, provider)?.variables ?? [] : [named]
+    return named === undefined ? own(presets, provider)?.variables ?? [] : typeof named === "string" ? [named] : named
   }
   const search = (provider: string, file: AuthFile, flag?: Redacted.Redacted): Effect.Effect<CredentialSearch, AuthFileInvalid> =>
     findCredential({ provider, variables: variablesOf(provider), flag, file, environment: options.environment })
@@ -177,7 +185,7 @@ const make = Effect.fnUntraced(function*(options: ModelsOptions): Effect.fn.Retu
     const file = yield* authFile
     const { found, variables } = yield* search(provider, file, ref.apiKey)
     // A server of one's own may want no key; one that is known to want one, or whose variable is named, must have it.
-    const needsKey = variablesOf(provider).length > 0 || own(file.entries, provider) !== undefined
+    const needsKey = settings?.requires_api_key ?? (variablesOf(provider).length > 0 || own(file.entries, provider) !== undefined)
     if (Option.isNone(found) && needsKey) return yield* new MissingCredential({ provider, variables })
     const info = infoOf(provider, model, settings)
     const loaded = load[api === "openai-chat" && provider !== "openai" ? "openai-compatible" : api]
@@ -187,6 +195,8 @@ const make = Effect.fnUntraced(function*(options: ModelsOptions): Effect.fn.Retu
       info,
       warm: Effect.asVoid(loaded),
       exposed: file.exposed && Option.exists(found, ({ source }) => source === "auth.json") ? Option.some(file.path) : Option.none(),
+      keySource: Option.map(found, ({ source }) => source),
+      endpoint: Option.some(baseURL),
       layer: AiSdk.layer({
         provider,
         model,
@@ -195,6 +205,7 @@ const make = Effect.fnUntraced(function*(options: ModelsOptions): Effect.fn.Retu
         ...(ref.maxTokens === undefined ? {} : { maxOutputTokens: ref.maxTokens }),
         ...(ref.thinking === undefined ? {} : { thinking: ref.thinking }),
         ...(options.requestTimeout === undefined ? {} : { requestTimeout: options.requestTimeout }),
+        ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
         ...(settings?.options === undefined ? {} : { providerOptions: { [optionsName]: settings.options } as AiProviderOptions })
       })
     }

@@ -26,10 +26,20 @@ const mark = (part: Prompt.TextPart): boolean | undefined => {
   return Predicate.hasProperty(own, "typed") && typeof own.typed === "boolean" ? own.typed : undefined
 }
 
-/** The typed text of the last user message; empty when there is none. */
+/**
+ * The user message that is being worked on: the last one in which something may have been typed, with no answer to it yet.
+ * What programs add after it is no request. -1 when there is none.
+ */
+const lastTyped = (prompt: Prompt.Prompt): number => {
+  const answered = prompt.content.findLastIndex((message) => message.role === "assistant" && message.content.every((part) => part.type !== "tool-call"))
+  const typed = prompt.content.findLastIndex((message) => message.role === "user" && message.content.some((part) => part.type === "text" && mark(part) !== false))
+  return typed > answered ? typed : -1
+}
+
+/** The typed text that is being worked on; empty when there is none. */
 export const typedText = (prompt: Prompt.Prompt): string => {
-  const last = prompt.content.findLast((message) => message.role === "user")
-  const parts = last?.content.filter((part) => part.type === "text") ?? []
+  const last = prompt.content[lastTyped(prompt)]
+  const parts = last?.role === "user" ? last.content.filter((part) => part.type === "text") : []
   const marked = parts.filter((part) => mark(part) === true)
   if (marked.length > 0) return marked.map((part) => part.text).join("\n")
   return parts.find((part) => mark(part) === undefined)?.text ?? ""
@@ -42,10 +52,9 @@ const outcome = (part: Prompt.ToolResultPart): Outcome => ({
     : typeof part.result === "string" ? part.result : JSON.stringify(part.result ?? null)
 })
 
-/** The results that came after the last user message. */
+/** The results that came after it. */
 const outcomes = (prompt: Prompt.Prompt): ReadonlyArray<Outcome> => {
-  const last = prompt.content.findLastIndex((message) => message.role === "user")
-  return prompt.content.slice(last + 1).flatMap((message) =>
+  return prompt.content.slice(lastTyped(prompt) + 1).flatMap((message) =>
     message.role === "tool" ? message.content.flatMap((part) => part.type === "tool-result" ? [outcome(part)] : []) : [])
 }
 

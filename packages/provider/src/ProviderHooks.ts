@@ -16,20 +16,27 @@ export interface ProviderRequest {
  */
 export interface ProviderHooks {
   /** Gets the JSON body and gives back the one to send. */
-  readonly request?: (payload: unknown, request: ProviderRequest) => Effect.Effect<unknown>
+  readonly request?: ((payload: unknown, request: ProviderRequest) => Effect.Effect<unknown>) | undefined
   /**
    * Gets all headers, names in lower case, those that hold credentials as `"<redacted>"`. What comes back is laid over
    * them: a text sets, `null` removes, a name left out or still `"<redacted>"` keeps the real value.
    */
-  readonly headers?: (
+  readonly headers?: ((
     headers: { readonly [name: string]: string },
     request: ProviderRequest
-  ) => Effect.Effect<{ readonly [name: string]: string | null }>
-  /** Sees status and headers, without `set-cookie`, before the body is read. */
-  readonly response?: (
-    response: { readonly status: number; readonly headers: { readonly [name: string]: string } },
-    request: ProviderRequest
-  ) => Effect.Effect<void>
+  ) => Effect.Effect<{ readonly [name: string]: string | null }>) | undefined
+  /** Sees what came back before an answer's body is read. */
+  readonly response?: ((response: ProviderResponse, request: ProviderRequest) => Effect.Effect<void>) | undefined
+}
+
+/** What a provider answered. `set-cookie` is left out of the headers. */
+export interface ProviderResponse {
+  readonly status: number
+  readonly headers: { readonly [name: string]: string }
+  /** From the request's leaving to the head of the response. */
+  readonly durationMillis: number
+  /** The beginning of the body, at most 64 Ki characters, for status 400 and above; else empty. */
+  readonly errorBody: string
 }
 
 /** The hooks in force. The default has none. */

@@ -22,11 +22,14 @@ const isAgentRequest = (options: LanguageModel.GenerateTextOptions<Tools>): opti
   options.disableToolCallResolution === true && options.toolCallValidation === "deferred" &&
   Predicate.hasProperty(options.toolkit, "tools") && (options.toolChoice === undefined || typeof options.toolChoice === "string")
 
+/** Its constructor would read the schema first, which with cold code takes longer than all else of an answer's last part. */
+const usageOf = (usage: typeof Response.Usage.Encoded): Response.Usage => Object.assign(Object.create(Response.Usage.prototype), usage)
+
 /** A part as a decoder would give it. The parts are our own, so nothing in them has to be checked. */
 const decoded = (part: Response.StreamPartEncoded): Response.AnyPart => {
   switch (part.type) {
     case "finish":
-      return Response.makePart("finish", { reason: part.reason, usage: new Response.Usage(part.usage), metadata: part.metadata })
+      return Response.makePart("finish", { reason: part.reason, usage: usageOf(part.usage), metadata: part.metadata })
     case "source":
       return { ...Response.makePart("source", part), ...(part.sourceType === "url" ? { url: new URL(part.url) } : {}) }
     case "response-metadata":

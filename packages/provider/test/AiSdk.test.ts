@@ -9,6 +9,7 @@ import * as Toolkit from "effect/ai/Toolkit"
 import * as AiSdk from "../src/AiSdk.ts"
 import { isContextOverflow } from "../src/AiSdk/Failure.ts"
 import { toolCallParseError } from "../src/AiSdk/Parts.ts"
+import { RequestLimits } from "../src/RequestLimits.ts"
 import type { Endpoint } from "../src/providers/Endpoint.ts"
 import { connect as anthropicConnect } from "../src/providers/anthropic.ts"
 import { connect as chatConnect } from "../src/providers/openai-chat.ts"
@@ -428,5 +429,23 @@ describe("the prompt", () => {
       ]))
       const reasoning = requests[0]!.body.input.find((item: any) => item.type === "reasoning")
       assert.deepInclude(reasoning, { id: "rs_1", encrypted_content: "enc" })
+    }))
+})
+
+describe("the limits of a request", () => {
+  it.live("hold for what is asked under them, beside the model's own", () =>
+    Effect.gen(function*() {
+      const answer = send(anthropic.start(), ...anthropic.text(0, "ok"), ...anthropic.stop("end_turn"))
+      const { requests, url } = yield* serve(answer)
+      const model = yield* make("anthropic", url, { maxOutputTokens: 9_000, thinking: "low" })
+      yield* collect(model)
+      yield* Effect.provideService(collect(model), RequestLimits, { maxOutputTokens: 500, plain: true })
+      yield* Effect.provideService(collect(model), RequestLimits, { maxOutputTokens: 64_000, plain: true })
+      const [own, short, long] = requests.map(({ body }) => body)
+      assert.isAtLeast(own.max_tokens, 9_000)
+      assert.isDefined(own.thinking)
+      assert.strictEqual(short.max_tokens, 500)
+      assert.isUndefined(short.thinking)
+      assert.strictEqual(long.max_tokens, 9_000)
     }))
 })

@@ -45,6 +45,26 @@ describe("hooks", () => {
       assert.notInclude(String(requests[0]!.headers["user-agent"]), "ai-sdk")
     }))
 
+  it.live("see an error's body, which is then read by the provider's code all the same, and none of a good answer", () =>
+    Effect.gen(function*() {
+      const body = JSON.stringify({ error: { message: "no such model", type: "invalid_request_error" } })
+      const { url } = yield* serve((response, count) => {
+        if (count > 0) return answer(response)
+        response.statusCode = 404
+        response.setHeader("content-type", "application/json")
+        response.end(body)
+      })
+      const seen: Array<unknown> = []
+      const hooks: ProviderHooks = {
+        response: ({ durationMillis, errorBody, status }) => Effect.sync(() => seen.push([status, errorBody, durationMillis >= 0]))
+      }
+      const model = yield* make(url)
+      const error = yield* Effect.flip(ask(model, hooks))
+      assert.include(error.message, "no such model")
+      yield* ask(model, hooks)
+      assert.deepStrictEqual(seen, [[404, body, true], [200, "", true]])
+    }))
+
   it.live("may replace and remove the credential", () =>
     Effect.gen(function*() {
       const { requests, url } = yield* serve(answer)

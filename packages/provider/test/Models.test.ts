@@ -124,6 +124,18 @@ it.layer(NodeServices.layer)("Models", (it) => {
         assert.strictEqual((yield* Effect.flip(resolve({ providers }, { provider: "mine" })))._tag, "MissingCredential")
       }))
 
+    it.effect("may take their key from one of several variables, and may say that they can do without", () =>
+      Effect.gen(function*() {
+        const mine = { endpoint: "http://h", models: ["m"], api_key_env: ["A", "B"] }
+        const found = yield* resolve({ providers: { mine }, environment: { B: "k" } }, { provider: "mine" })
+        assert.deepStrictEqual([found.keySource, found.endpoint], [Option.some("B"), Option.some("http://h/v1")])
+        assert.strictEqual((yield* Effect.flip(resolve({ providers: { mine } }, { provider: "mine" })))._tag, "MissingCredential")
+        const keyless = yield* resolve({ providers: { mine: { ...mine, requires_api_key: false } } }, { provider: "mine" })
+        assert.deepStrictEqual(keyless.keySource, Option.none())
+        const wanted = resolve({ providers: { mine: { endpoint: "http://h", models: ["m"], requires_api_key: true } } }, { provider: "mine" })
+        assert.strictEqual((yield* Effect.flip(wanted))._tag, "MissingCredential")
+      }))
+
     it.effect("with settings that make no sense are errors of their own", () =>
       Effect.gen(function*() {
         const providers = { a: { endpoint: "ftp://x", models: ["m"] }, b: { endpoint: "http://x", api: "soap", models: ["m"] }, c: { endpoint: "http://x" }, d: {} }

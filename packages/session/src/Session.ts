@@ -3,10 +3,12 @@
  * one `write`, finished before `append` returns; the file and its header appear with the first entry (seed 000,
  * "Session entries").
  */
-import { Clock, Effect, FileSystem, Option, Path, Random, Scope, Semaphore } from "effect"
-import type { SessionEntry, SessionHeader } from "@nimlet/protocol"
-import { SessionUnwritable } from "./SessionError.ts"
+import { Clock, Effect, FileSystem, Option, type Path, Random, Result, type Scope, Semaphore } from "effect"
+import type { NameEntry, SessionEntry, SessionHeader } from "@nimlet/protocol"
+import { type SessionLocked, type SessionUnreadable, SessionUnwritable } from "./SessionError.ts"
 import { type DamagedLine, encodeLine, type SessionText, type UnknownEntry } from "./SessionLines.ts"
+import { isNameInReach } from "./SessionSummary.ts"
+import { makeWriter } from "./SessionWriter.ts"
 
 /** An entry as a caller gives it: `entry_id` and `at` are added when it is appended. */
 export type NewEntry = SessionEntry
@@ -21,10 +23,18 @@ export interface Session {
   readonly damaged: ReadonlyArray<DamagedLine>
   /** All entries so far, oldest first. */
   readonly entries: Effect.Effect<ReadonlyArray<SessionEntry | UnknownEntry>>
-  /** Adds one entry and returns it as stored. Fails with `SessionUnwritable` when the disk refuses; the entry is then not in the session. */
+  /**
+   * Adds one entry and returns it as stored. Fails with `SessionUnwritable` when the disk refuses; the entry is in the
+   * session then, and is written, in its order, with the next append, `sync` or at the end, as soon as the disk lets it.
+   * Only an entry that cannot be said in JSON is left out.
+   */
   readonly append: (entry: NewEntry) => Effect.Effect<SessionEntry, SessionUnwritable>
   /** Returns when everything appended so far is on the disk, not only with the system. */
   readonly sync: Effect.Effect<void, SessionUnwritable>
+  /** How many entries the disk has refused so far and that are still to be written. */
+  readonly unsaved: Effect.Effect<number>
+  /** Gives file and lock back before the scope would; nothing can be appended after it. */
+  readonly close: Effect.Effect<void>
 }
 
 /** What `openSession` needs to know: where, and what the file held already. */
@@ -34,69 +44,72 @@ export interface SessionOptions {
   readonly path: Option.Option<string>
   readonly existing: Option.Option<SessionText>
   /** Run before the file of a new session is made: its lock. */
-  readonly claim: Effect.Effect<void, { readonly message: string }, Scope.Scope>
+  readonly claim: Effect.Effect<void, SessionLocked | SessionUnreadable, Scope.Scope>
 }
 
-const isoTime = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis).toISOString())
+/** Now, as entries and headers say it. */
+export const isoTime = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis).toISOString())
 
 const entryId = (taken: ReadonlySet<string>): Effect.Effect<string> =>
-  Random.nextIntBetween(0, 0xffffffff).pipe(
-    Effect.map((n) => n.toString(16).padStart(8, "0")),
-    Effect.repeat({ until: (id) => !taken.has(id) })
-  )
+  Effect.flatMap(Random.nextIntBetween(0, 0xffffffff), (n) => {
+    const id = n.toString(16).padStart(8, "0")
+    return taken.has(id) ? entryId(taken) : Effect.succeed(id)
+  })
 
-/** Opens a session over its file; the file is closed with the scope. */
+const isName = (entry: SessionEntry | UnknownEntry): entry is NameEntry => entry.type === "name"
+
+/** Opens a session over its file; the file is closed with the scope, after which nothing can be appended. */
 export const openSession = Effect.fnUntraced(function*(
   options: SessionOptions
-): Effect.fn.Return<Session, never, FileSystem.FileSystem | Path.Path | Scope.Scope> {
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const scope = yield* Effect.scope
+): Effect.fn.Return<Omit<Session, "close">, never, FileSystem.FileSystem | Path.Path | Scope.Scope> {
   const turn = yield* Semaphore.make(1)
-  const encoder = new TextEncoder()
   const entries: Array<SessionEntry | UnknownEntry> = Option.match(options.existing, {
     onNone: () => [],
     onSome: (text) => [...text.entries]
   })
+  const read = entries.length
   const ids = new Set(entries.flatMap((entry) => entry.entry_id === undefined ? [] : [entry.entry_id]))
-  let file: FileSystem.File | undefined
+  const path = Option.getOrUndefined(options.path)
+  const fs = yield* FileSystem.FileSystem
+  const header: SessionHeader = { type: "session", version: 1, id: options.id, workspace: options.workspace, at: yield* isoTime }
+  const writer = path === undefined ? undefined : yield* makeWriter({
+    path,
+    claim: options.claim,
+    ...Option.match(options.existing, { onSome: ({ torn }) => ({ torn }), onNone: () => ({ torn: false, header: encodeLine(header) }) })
+  })
+  const refused = (error: unknown) =>
+    new SessionUnwritable({ path: path ?? options.id, cause: error instanceof Error ? error.message : String(error), unsaved: 0 })
 
-  const refused = (file: string) =>
-    Effect.mapError((error: { readonly message: string }) => new SessionUnwritable({ path: file, cause: error.message }))
-
-  const start = Effect.fnUntraced(function*(target: string) {
-    yield* fs.makeDirectory(path.dirname(target), { recursive: true })
-    if (Option.isNone(options.existing)) yield* Scope.provide(options.claim, scope)
-    const opened = yield* fs.open(target, { flag: "a", mode: 0o600 }).pipe(Scope.provide(scope))
-    if (Option.isNone(options.existing)) {
-      const header: SessionHeader = {
-        type: "session",
-        version: 1,
-        id: options.id,
-        workspace: options.workspace,
-        at: yield* isoTime
-      }
-      yield* opened.writeAll(encoder.encode(encodeLine(header)))
-    } else if (options.existing.value.torn) {
-      yield* opened.writeAll(encoder.encode("\n"))
-    }
-    file = opened
-    return opened
+  const stamp = Effect.fnUntraced(function*(entry: NewEntry) {
+    const stored: SessionEntry = { ...entry, entry_id: yield* entryId(ids), at: yield* isoTime }
+    if (stored.type !== "compaction") return stored
+    const first_kept_id = entries[stored.first_kept_index]?.entry_id
+    return first_kept_id === undefined ? stored : { ...stored, first_kept_id }
   })
 
+  // The number of a closed file may be another file's by now.
+  let closed = false
+  yield* Effect.addFinalizer(() => Effect.sync(() => {
+    closed = true
+  }))
+
   const append = Effect.fnUntraced(function*(entry: NewEntry) {
-    const stored: SessionEntry = { ...entry, entry_id: yield* entryId(ids), at: yield* isoTime }
-    if (Option.isSome(options.path)) {
-      const target = options.path.value
-      yield* Effect.suspend(() => file === undefined ? start(target) : Effect.succeed(file)).pipe(
-        Effect.flatMap((opened) => opened.writeAll(encoder.encode(encodeLine(stored)))),
-        refused(target)
-      )
-    }
+    if (closed) return yield* refused("the session is closed")
+    const stored = yield* stamp(entry)
+    const line = writer === undefined ? "" : yield* Effect.fromResult(Result.try({ try: () => encodeLine(stored), catch: refused }))
     ids.add(stored.entry_id ?? "")
     entries.push(stored)
+    if (writer !== undefined) yield* writer.write(line)
     return stored
   }, turn.withPermits(1), Effect.uninterruptible)
+
+  /** A list of sessions reads their ends only, so a name that has got out of sight is said again. */
+  const repeatName = Effect.gen(function*() {
+    const name = entries.findLast(isName)
+    if (path === undefined || name === undefined || entries.length === read) return
+    if (!(yield* isNameInReach(path))) yield* append({ type: "name", name: name.name })
+  }).pipe(Effect.ignore, Effect.provideService(FileSystem.FileSystem, fs))
+  yield* Effect.addFinalizer(() => repeatName)
 
   return {
     id: options.id,
@@ -105,8 +118,7 @@ export const openSession = Effect.fnUntraced(function*(
     damaged: Option.match(options.existing, { onNone: () => [], onSome: (text) => text.damaged }),
     entries: Effect.sync(() => entries.slice()),
     append,
-    sync: Effect.suspend(() =>
-      file === undefined ? Effect.void : file.sync.pipe(refused(Option.getOrElse(options.path, () => "")))
-    )
+    sync: writer === undefined ? Effect.void : turn.withPermits(1)(writer.sync),
+    unsaved: writer === undefined ? Effect.succeed(0) : writer.waiting
   }
 })

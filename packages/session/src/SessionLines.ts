@@ -1,9 +1,11 @@
 /**
  * The text of a session file and its entries, both ways. Pure. A damaged or torn line costs that line alone and is
- * reported with its number; kinds that this version does not know are kept as they are.
+ * reported with its number; kinds and fields that this version does not know are kept as they are.
  */
 import { Option, Result, Schema } from "effect"
-import { SessionEntry, SessionHeader } from "@nimlet/protocol"
+import { type JsonObject, SessionEntry, SessionHeader } from "@nimlet/protocol"
+import { isCommonEntry } from "./CommonEntry.ts"
+import { mendEntry } from "./MendEntry.ts"
 
 /** A line that could not be read: its number in the file, from 1, and why. */
 export interface DamagedLine {
@@ -26,41 +28,88 @@ export interface SessionText {
   readonly torn: boolean
 }
 
-const known = new Set<string>(["user", "assistant", "tool_result", "compaction", "extension", "name", "selection"])
-const decodeEntry = Schema.decodeUnknownResult(SessionEntry)
-const decodeHeader = Schema.decodeUnknownOption(SessionHeader)
+/** What one line is; a failure says why it is nothing. `undefined` is a blank line. */
+export type Line = { readonly header: SessionHeader } | { readonly entry: SessionEntry | UnknownEntry } | undefined
 
-const parseObject = (line: string): Result.Result<{ readonly type: string }, string> =>
-  Result.try({ try: () => JSON.parse(line) as unknown, catch: () => "not valid JSON" }).pipe(
-    Result.flatMap((value) =>
-      typeof value === "object" && value !== null && "type" in value && typeof value.type === "string"
-        ? Result.succeed(value as { readonly type: string })
-        : Result.fail("not an object with a type")
-    )
-  )
+const known = new Set<string>([
+  "user",
+  "assistant",
+  "tool_result",
+  "compaction",
+  "extension",
+  "name",
+  "selection",
+  "custom_message",
+  "label"
+])
+const matchesSchema = Schema.is(SessionEntry)
+const isEntry = (value: Typed): value is Typed & SessionEntry => isCommonEntry(value) || matchesSchema(value)
+const isHeader = Schema.is(SessionHeader)
 
-/** Reads the whole text of a session file. Lines end at LF alone; blank ones are passed over. */
-export const parseSession = (text: string): SessionText => {
+type Typed = JsonObject & { readonly type: string }
+const isTyped = (value: unknown): value is Typed =>
+  typeof value === "object" && value !== null && "type" in value && typeof value.type === "string"
+const parseJson = (line: string): Result.Result<unknown, string> =>
+  Result.try({ try: (): unknown => JSON.parse(line), catch: () => "not valid JSON" })
+
+/** Reads one line, with or without its CR. The entry is the parsed object itself: no field of it is lost. */
+export const parseLine = (line: string): Result.Result<Line, string> => {
+  if (line.trim() === "") return Result.succeed(undefined)
+  const json = parseJson(line)
+  if (Result.isFailure(json)) return Result.fail(json.failure)
+  const value = json.success
+  if (!isTyped(value)) return Result.fail("not an object with a type")
+  if (value.type === "session") return isHeader(value) ? Result.succeed({ header: value }) : Result.fail("not a valid header")
+  if (isEntry(value) || !known.has(value.type)) return Result.succeed({ entry: value })
+  const mended = mendEntry(value)
+  return isEntry(mended) ? Result.succeed({ entry: mended }) : Result.fail(`not a valid ${value.type} entry`)
+}
+
+/** A compaction that names the entry it keeps from is held to it, also when a line before that entry was lost since. */
+const anchored = (
+  entry: SessionEntry | UnknownEntry,
+  before: ReadonlyArray<SessionEntry | UnknownEntry>
+): SessionEntry | UnknownEntry => {
+  if (entry.type !== "compaction" || !("first_kept_id" in entry) || entry.first_kept_id === undefined) return entry
+  const id = entry.first_kept_id
+  if (before[entry.first_kept_index]?.entry_id === id) return entry
+  const at = before.findLastIndex((other) => other.entry_id === id)
+  return at === -1 ? entry : { ...entry, first_kept_index: at }
+}
+
+/** Collects lines, in order, to what a session file holds. `text` undefined: a line too long to be held. */
+export const collectLines = (): {
+  readonly add: (text: string | undefined, line: number) => void
+  /** Whether there was a header or an entry of a kind we know. */
+  readonly isSession: () => boolean
+  readonly done: (torn: boolean) => SessionText
+} => {
   const entries: Array<SessionEntry | UnknownEntry> = []
   const damaged: Array<DamagedLine> = []
   let header: Option.Option<SessionHeader> = Option.none()
-  text.split("\n").forEach((line, index) => {
-    if (line.trim() === "") return
-    const object = parseObject(line)
-    if (Result.isFailure(object)) {
-      damaged.push({ line: index + 1, reason: object.failure })
-    } else if (object.success.type === "session") {
-      if (Option.isNone(header)) header = decodeHeader(object.success)
-    } else if (!known.has(object.success.type)) {
-      entries.push(object.success)
-    } else {
-      const entry = decodeEntry(object.success)
-      if (Result.isSuccess(entry)) entries.push(entry.success)
-      else damaged.push({ line: index + 1, reason: `not a valid ${object.success.type} entry` })
-    }
-  })
-  return { header, entries, damaged, torn: text !== "" && !text.endsWith("\n") }
+  let met = false
+  return {
+    add: (text, line) => {
+      const read = text === undefined ? Result.fail("too long") : parseLine(text)
+      if (Result.isFailure(read)) damaged.push({ line, reason: read.failure })
+      else if (read.success === undefined) return
+      else if ("entry" in read.success) {
+        entries.push(anchored(read.success.entry, entries))
+        met ||= known.has(read.success.entry.type)
+      } else if (Option.isNone(header)) header = Option.some(read.success.header)
+      else damaged.push({ line, reason: "a second header" })
+    },
+    isSession: () => met || Option.isSome(header),
+    done: (torn) => ({ header, entries, damaged, torn })
+  }
 }
 
-/** One line of a session file, newline included. */
+/** Reads the whole text of a session file. Lines end at LF alone; blank ones are passed over. */
+export const parseSession = (text: string): SessionText => {
+  const { add, done } = collectLines()
+  text.split("\n").forEach((line, index) => add(line, index + 1))
+  return done(text !== "" && !text.endsWith("\n"))
+}
+
+/** One line of a session file, newline included. Throws what `JSON.stringify` throws, for a value that is no JSON. */
 export const encodeLine = (value: SessionHeader | SessionEntry | UnknownEntry): string => `${JSON.stringify(value)}\n`

@@ -1,13 +1,26 @@
 /**
- * The sessions of a folder: start a new one, open one by its id, find the latest of a workspace. Files are
+ * The sessions of a folder: start, open, read, follow, list, fork, copy, name, delete and restore them. Files are
  * `<folder>/<id>.jsonl`; ids sort by time.
  */
-import { Clock, Context, Effect, FileSystem, Layer, Option, Path, Random, Schema, type Scope } from "effect"
-import { SessionHeader } from "@nimlet/protocol"
-import { openSession, type Session } from "./Session.ts"
-import { type SessionLocked, SessionNotFound, SessionUnreadable } from "./SessionError.ts"
-import { parseSession } from "./SessionLines.ts"
+import { Clock, Context, Effect, Exit, FileSystem, Layer, Option, Path, type PlatformError, Random, Scope, Stream } from "effect"
+import type { SessionEntry, SessionHeader } from "@nimlet/protocol"
+import { followSession } from "./Follow.ts"
+import { cutBefore, writeSession } from "./Fork.ts"
+import { isoTime, openSession, type Session } from "./Session.ts"
+import {
+  type MessageNotFound,
+  SessionExists,
+  type SessionLocked,
+  SessionNotFound,
+  SessionUnreadable,
+  SessionUnwritable,
+  systemWord
+} from "./SessionError.ts"
+import { readSession } from "./SessionFile.ts"
+import { encodeLine, type SessionText, type UnknownEntry } from "./SessionLines.ts"
 import { lockSession, type Owner } from "./SessionLock.ts"
+import { matches, readSummary, type SessionSummary } from "./SessionSummary.ts"
+import { moveBack, moveToTrash, newestTrashed } from "./Trash.ts"
 
 /** Where a new session belongs and whether it goes to disk. */
 export interface NewSession {
@@ -15,9 +28,20 @@ export interface NewSession {
   readonly persist: boolean
 }
 
-const headBytes = 64 * 1024
-const decodeHead = Schema.decodeUnknownOption(Schema.fromJsonString(SessionHeader))
+/** Which sessions to list: those of exactly this workspace, those that have every word of the query. */
+export interface SessionFilter {
+  readonly workspace?: string
+  readonly query?: string
+}
+
+/** How far to copy: to before this message of the user, the first is 1. */
+export interface CopyPoint {
+  readonly message: number
+}
+
+const extension = ".jsonl"
 const validId = /^[A-Za-z0-9_-]+$/
+const filesAtOnce = 16
 
 /** Microseconds and four random digits: decimal, sorts by time, and two runs of one moment differ. */
 const newId = Effect.gen(function*() {
@@ -26,14 +50,59 @@ const newId = Effect.gen(function*() {
   return `${nanos / 1000n}${String(tail).padStart(4, "0")}`
 })
 
-/** Starts, opens and finds sessions. */
+/** The header of a session that begins with entries of another. */
+const newHeader = Effect.fnUntraced(function*(parent: { readonly id: string; readonly workspace: string }) {
+  const { id, workspace } = parent
+  return { type: "session", version: 1, id: yield* newId, workspace, at: yield* isoTime, parent: id } satisfies SessionHeader
+})
+
+/** A session of its own scope inside the present one, so that it can be closed alone; at once when it cannot be opened. */
+const closable = Effect.fnUntraced(function*<E, R>(open: Effect.Effect<Omit<Session, "close">, E, R | Scope.Scope>) {
+  const inner = yield* Scope.fork(yield* Effect.scope)
+  const session = yield* Scope.provide(open, inner).pipe(
+    Effect.onExit((exit) => Exit.isSuccess(exit) ? Effect.void : Scope.close(inner, exit))
+  )
+  const closed: Session = { ...session, close: Scope.close(inner, Exit.void) }
+  return closed
+})
+
+/** Starts, opens, finds and arranges sessions. Reading, following, listing and copying need no lock and take none. */
 export class Sessions extends Context.Service<Sessions, {
   /** A new session; nothing is on disk before its first entry. */
   readonly create: (options: NewSession) => Effect.Effect<Session, never, Scope.Scope>
   /** The session of this id with all that it holds. Fails with `SessionNotFound`, `SessionUnreadable`, or `SessionLocked` while another process writes it. */
   readonly open: (id: string) => Effect.Effect<Session, SessionNotFound | SessionUnreadable | SessionLocked, Scope.Scope>
-  /** The id of the session of `workspace` that was written last. */
-  readonly latest: (workspace: string) => Effect.Effect<Option.Option<string>>
+  /** What the session holds now, to read only. */
+  readonly read: (id: string) => Effect.Effect<SessionText, SessionNotFound | SessionUnreadable>
+  /** The session's entries, and then those that its writer appends, until it is removed. */
+  readonly follow: (id: string) => Stream.Stream<SessionEntry | UnknownEntry, SessionNotFound | SessionUnreadable>
+  /** The id of the session of `workspace` that was written last, `except` left aside. */
+  readonly latest: (workspace: string, except?: string) => Effect.Effect<Option.Option<string>>
+  /** Sessions, the one written last first. Files that cannot be read are passed over. */
+  readonly list: (filter?: SessionFilter) => Effect.Effect<ReadonlyArray<SessionSummary>>
+  /**
+   * A new session that begins with the first `count` entries of another, and names it as its parent. It is on disk at
+   * once if the other is. Fails with `SessionUnwritable`.
+   */
+  readonly fork: (source: Session, count: number) => Effect.Effect<Session, SessionUnwritable, Scope.Scope>
+  /**
+   * The same for a session that is not open here, another process may write it: a new session with its lines before a
+   * message of the user, whose text is returned too; without a point all of them and no text. The new one is on disk and
+   * not open.
+   */
+  readonly copy: (
+    id: string,
+    point?: CopyPoint
+  ) => Effect.Effect<{ readonly id: string; readonly text: string }, SessionNotFound | SessionUnreadable | SessionUnwritable | MessageNotFound>
+  /** Gives a session that is not open a title. One that is open is given an entry `name` instead. */
+  readonly name: (
+    id: string,
+    name: string
+  ) => Effect.Effect<void, SessionNotFound | SessionUnreadable | SessionUnwritable | SessionLocked>
+  /** Moves a session to the trash. Fails with `SessionLocked` while a process writes it. */
+  readonly delete: (id: string) => Effect.Effect<void, SessionNotFound | SessionUnreadable | SessionUnwritable | SessionLocked>
+  /** Brings back the copy that was deleted last. Fails with `SessionExists` when there is a session of this id. */
+  readonly restore: (id: string) => Effect.Effect<void, SessionNotFound | SessionExists | SessionUnwritable>
 }>()("@nimlet/session/Sessions") {
   /**
    * Sessions in `folder`, an absolute path that need not exist yet. With an `owner`, a session has one writer at a time;
@@ -43,11 +112,22 @@ export class Sessions extends Context.Service<Sessions, {
     Layer.effect(Sessions, Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const path = yield* Path.Path
-      const fileOf = (id: string) => path.join(folder, `${id}.jsonl`)
-      const files = Effect.provideService(FileSystem.FileSystem, fs)
-      const paths = Effect.provideService(Path.Path, path)
+      const context = Context.make(FileSystem.FileSystem, fs).pipe(Context.add(Path.Path, path))
+      const fileOf = (id: string) => path.join(folder, `${id}${extension}`)
+      const provided = Effect.provide(context)
 
-      const lock = (file: string) => owner === undefined ? Effect.void : files(lockSession(file, owner))
+      const lock = (file: string) => owner === undefined ? Effect.void : provided(lockSession(file, owner))
+      const unwritable = (file: string) => (error: PlatformError.PlatformError) =>
+        new SessionUnwritable({ path: file, cause: systemWord(error), unsaved: 0 })
+
+      /** The file of a session that is there. */
+      const find = Effect.fnUntraced(function*(id: string) {
+        const file = fileOf(id)
+        const info = validId.test(id) ? yield* Effect.option(fs.stat(file)) : Option.none()
+        if (Option.isNone(info)) return yield* new SessionNotFound({ id, folder })
+        if (info.value.type !== "File") return yield* new SessionUnreadable({ path: file, cause: "it is no regular file" })
+        return file
+      })
 
       const create = Effect.fnUntraced(function*(options: NewSession) {
         const id = yield* newId
@@ -58,51 +138,102 @@ export class Sessions extends Context.Service<Sessions, {
           existing: Option.none(),
           claim: lock(fileOf(id))
         })
-      }, files, paths)
+      }, closable, provided)
 
       const open = Effect.fnUntraced(function*(id: string) {
-        const file = fileOf(id)
-        const type = validId.test(id) ? yield* typeOf(file) : undefined
-        if (type === undefined) return yield* new SessionNotFound({ id, folder })
-        // Opening a pipe would wait for a writer.
-        if (type !== "File") return yield* new SessionUnreadable({ path: file, cause: "it is no regular file" })
+        const file = yield* find(id)
         yield* lock(file)
-        const text = yield* fs.readFileString(file).pipe(
-          Effect.mapError((error) => new SessionUnreadable({ path: file, cause: error.message }))
-        )
-        const existing = parseSession(text)
+        const existing = yield* readSession(file)
         const workspace = Option.match(existing.header, { onNone: () => "", onSome: (header) => header.workspace })
         return yield* openSession({ id, workspace, path: Option.some(file), existing: Option.some(existing), claim: Effect.void })
-      }, files, paths)
+      }, closable, provided)
 
-      const typeOf = (file: string) => fs.stat(file).pipe(Effect.map((info) => info.type), Effect.orElseSucceed(() => undefined))
-
-      const headOf = (file: string) =>
-        Effect.scoped(Effect.gen(function*() {
-          const handle = yield* fs.open(file, { flag: "r" })
-          const bytes = yield* handle.readAlloc(headBytes)
-          return Option.flatMap(bytes, (some) => decodeHead(new TextDecoder().decode(some).split("\n", 1)[0]))
-        })).pipe(Effect.orElseSucceed(() => Option.none<SessionHeader>()))
-
-      const latest = Effect.fnUntraced(function*(workspace: string) {
+      /** Ids of the folder with what the system says of their files, the one written last first. */
+      const dated = Effect.gen(function*() {
         const names = yield* fs.readDirectory(folder).pipe(Effect.orElseSucceed((): Array<string> => []))
-        const dated = yield* Effect.forEach(names.filter((name) => name.endsWith(".jsonl")), (name) =>
+        const found = yield* Effect.forEach(names.filter((name) => name.endsWith(extension)), (name) =>
           fs.stat(path.join(folder, name)).pipe(
-            Effect.map((info) => ({
-              name,
-              regular: info.type === "File",
-              time: Option.match(info.mtime, { onNone: () => 0, onSome: (date) => date.getTime() })
-            })),
-            Effect.orElseSucceed(() => ({ name, regular: false, time: 0 }))
-          ), { concurrency: 16 })
-        const newestFirst = dated.filter(({ regular }) => regular).toSorted((a, b) => b.time - a.time || (a.name < b.name ? 1 : -1))
-        for (const { name } of newestFirst) {
-          const head = yield* headOf(path.join(folder, name))
-          if (Option.isSome(head) && head.value.workspace === workspace) return Option.some(name.slice(0, -".jsonl".length))
+            Effect.map((info) => info.type !== "File" ? [] : [{
+              id: name.slice(0, -extension.length),
+              modified: Option.match(info.mtime, { onNone: () => 0, onSome: (date) => date.getTime() }),
+              bytes: Number(info.size)
+            }]),
+            Effect.orElseSucceed(() => [])
+          ), { concurrency: filesAtOnce })
+        return found.flat().toSorted((a, b) => b.modified - a.modified || (a.id < b.id ? 1 : -1))
+      })
+
+      const summaryOf = ({ id, ...info }: { readonly id: string; readonly modified: number; readonly bytes: number }) =>
+        provided(Effect.option(readSummary(id, fileOf(id), info)))
+
+      const latest = Effect.fnUntraced(function*(workspace: string, except?: string) {
+        for (const one of yield* dated) {
+          if (one.id === except) continue
+          const summary = yield* summaryOf(one)
+          if (Option.isSome(summary) && summary.value.workspace === workspace) return Option.some(one.id)
         }
         return Option.none()
       })
 
-      return { create, open, latest }
+      const list = Effect.fnUntraced(function*({ query = "", workspace }: SessionFilter = {}) {
+        const found = yield* Effect.forEach(yield* dated, summaryOf, { concurrency: filesAtOnce })
+        return found.flatMap(Option.toArray).filter((summary) =>
+          (workspace === undefined || summary.workspace === workspace) && matches(summary, query)
+        )
+      })
+
+      const fork = Effect.fnUntraced(function*(source: Session, count: number) {
+        const header = yield* newHeader(source)
+        const { id, workspace } = header
+        const entries = (yield* source.entries).slice(0, count)
+        const file = fileOf(id)
+        const path = Option.map(source.path, () => file)
+        if (Option.isSome(path)) {
+          yield* writeSession(file, header, entries.map((entry) => encodeLine(entry).trimEnd()))
+          yield* lock(file).pipe(Effect.mapError((error) => new SessionUnwritable({ path: file, cause: error.message, unsaved: 0 })))
+        }
+        const existing = Option.some({ header: Option.some(header), entries, damaged: [], torn: false })
+        return yield* openSession({ id, workspace, path, existing, claim: Effect.void })
+      }, closable, provided)
+
+      const copy = Effect.fnUntraced(function*(id: string, point?: CopyPoint) {
+        const { header, lines, text } = yield* cutBefore(yield* find(id), id, point?.message)
+        const copied = yield* newHeader({ id, workspace: header?.workspace ?? "" })
+        yield* writeSession(fileOf(copied.id), copied, lines)
+        return { id: copied.id, text }
+      }, provided)
+
+      const name = Effect.fnUntraced(function*(id: string, title: string) {
+        yield* (yield* open(id)).append({ type: "name", name: title })
+      }, Effect.scoped)
+
+      const remove = Effect.fnUntraced(function*(id: string) {
+        const file = yield* find(id)
+        yield* lock(file)
+        yield* moveToTrash(folder, id).pipe(Effect.mapError(unwritable(file)))
+      }, Effect.scoped, provided)
+
+      const restore = Effect.fnUntraced(function*(id: string) {
+        const file = fileOf(id)
+        const trashed = validId.test(id) ? yield* newestTrashed(folder, id).pipe(Effect.mapError(unwritable(file))) : undefined
+        if (trashed === undefined) return yield* new SessionNotFound({ id, folder: path.join(folder, ".trash") })
+        yield* moveBack(trashed, file).pipe(
+          Effect.mapError((error) => error.reason._tag === "AlreadyExists" ? new SessionExists({ id, folder }) : unwritable(file)(error))
+        )
+      }, provided)
+
+      return {
+        create,
+        open,
+        read: (id) => provided(Effect.flatMap(find(id), readSession)),
+        follow: (id) => Stream.unwrap(Effect.map(find(id), (file) => followSession(file))).pipe(Stream.provideContext(context)),
+        latest,
+        list,
+        fork,
+        copy,
+        name,
+        delete: remove,
+        restore
+      }
     }))
 }

@@ -1,33 +1,48 @@
 /**
  * Entries as the model is to see them. Pure. Bookkeeping entries are passed over; results that stand together become
- * one tool message; the latest compaction stands for what came before it (seed 000, "Session entries").
+ * one tool message; the latest compaction stands for what came before it (seed 000, "Session entries"). Providers refuse
+ * a call without its one result, and a result without its call: where damage parted them, the transcript makes it good.
  */
 import * as Prompt from "effect/ai/Prompt"
-import type { AssistantEntry, ContentPart, ImagePart, SessionEntry, ThinkingPart, ToolResultEntry, ToolUsePart, UserEntry } from "@nimlet/protocol"
+import type { AssistantEntry, CompactionEntry, ContentPart, CustomMessageEntry, ImagePart, SessionEntry, ThinkingPart, ToolResultEntry, ToolUsePart, UserEntry } from "@nimlet/protocol"
+import { callsOf, type Entries, isAssistant, isResult, wholeCut } from "./Calls.ts"
 import type { UnknownEntry } from "./SessionLines.ts"
 
-type Entries = ReadonlyArray<SessionEntry | UnknownEntry>
+/** Whether an entry is what the user said. */
+export const isUser = (entry: SessionEntry | UnknownEntry): entry is UserEntry => entry.type === "user"
+const isCustomMessage = (entry: SessionEntry | UnknownEntry): entry is CustomMessageEntry => entry.type === "custom_message"
+const isCompaction = (entry: SessionEntry | UnknownEntry): entry is CompactionEntry => entry.type === "compaction"
 
-/** Whether an entry is an answer of the model. */
-export const isAssistant = (entry: SessionEntry | UnknownEntry): entry is AssistantEntry => entry.type === "assistant"
-const isUser = (entry: SessionEntry | UnknownEntry): entry is UserEntry => entry.type === "user"
-const isResult = (entry: SessionEntry | UnknownEntry): entry is ToolResultEntry => entry.type === "tool_result"
+/** The compaction in force: its record stands at `at`, `summary` is told for what came before entry `start`. */
+export interface LatestCompaction {
+  readonly at: number
+  readonly start: number
+  readonly summary: string
+}
 
-/** The tool calls of an assistant entry that are ours to run. */
-export const callsOf = (entry: AssistantEntry): ReadonlyArray<ToolUsePart> =>
-  entry.content.flatMap((part) => part.type === "tool_use" && part.hosted !== true ? [part] : [])
+/** Where the records met so far let the history begin; found once, since what a record covers never changes. */
+const starts = new WeakMap<CompactionEntry, number>()
 
 /**
- * Calls of the last assistant entry that have no result: a run was cut there. Each must be given one before the model
- * is asked again.
+ * The last compaction of a history. A `first_kept_index` that a file has wrong is put right: into the history before the
+ * record, and back to where a call and its results stay together.
  */
-export const unanswered = (entries: Entries): ReadonlyArray<ToolUsePart> => {
-  const at = entries.findLastIndex(isAssistant)
-  const last = entries[at]
-  if (last === undefined || !isAssistant(last)) return []
-  const answered = new Set(entries.slice(at + 1).filter(isResult).map((entry) => entry.id))
-  return callsOf(last).filter((call) => !answered.has(call.id))
+export const latestCompaction = (entries: Entries): LatestCompaction | undefined => {
+  const at = entries.findLastIndex(isCompaction)
+  const record = entries[at]
+  if (record === undefined || !isCompaction(record)) return undefined
+  const given = Math.floor(record.first_kept_index)
+  const start = starts.get(record) ?? wholeCut(entries)(given > 0 ? Math.min(given, at) : 0)
+  starts.set(record, start)
+  return { at, start, summary: record.summary }
 }
+
+/** A summary in the model's words. It is no text that somebody typed: the offline model takes nothing in it for a request. */
+const summaryMessage = (summary: string): Prompt.Message =>
+  Prompt.userMessage({ content: [Prompt.textPart({ text: summaryText(summary), options: { nimlet: { typed: false } } })] })
+
+/** What the model reads of a summary. */
+export const summaryText = (summary: string): string => `<summary>\n${summary}\n</summary>`
 
 type Options = Prompt.ProviderOptions
 
@@ -70,6 +85,29 @@ const assistantPart = (part: ContentPart): ReadonlyArray<Prompt.AssistantMessage
   }
 }
 
+/** What came of an answer that was cut: its text. Thinking lacks its signature then, and a call may be half of one. */
+const cutParts = (content: ReadonlyArray<ContentPart>): ReadonlyArray<Prompt.AssistantMessagePart> => {
+  const texts = content.flatMap((part) => part.type === "text" && part.text.trim() !== "" ? [Prompt.textPart({ text: part.text })] : [])
+  return texts.length === 0 ? [] : [...texts, Prompt.textPart({ text: "[This answer was cut off here.]" })]
+}
+
+/** An extension's words: nobody typed them. */
+const customPart = (part: ContentPart): ReadonlyArray<Prompt.UserMessagePart> =>
+  part.type === "text" ? [Prompt.textPart({ text: part.text, options: { nimlet: { typed: false } } })] : userPart(part)
+
+/** Providers want the user to begin; what the user said may be on a damaged line. */
+const lostBeginning = Prompt.userMessage({
+  content: [Prompt.textPart({ text: "[The beginning of this session was lost.]", options: { nimlet: { typed: false } } })]
+})
+
+const lostResult = ({ id, name }: ToolUsePart): ToolResultEntry => ({
+  type: "tool_result",
+  id,
+  tool: name,
+  output: "[The result of this call was lost.]",
+  is_error: true
+})
+
 const imageParts = (output: string, images: ReadonlyArray<ImagePart>) => [
   ...(output === "" ? [] : [Prompt.textPart({ text: output })]),
   ...images.map(filePart)
@@ -106,47 +144,53 @@ export const makeTranscript = (): (entries: Entries) => ReadonlyArray<Prompt.Mes
     known.get(entry) ?? remember(entry, Prompt.userMessage({ content: entry.content.flatMap(userPart) }))
   const assistant = (entry: AssistantEntry) => {
     for (const call of callsOf(entry)) names.set(call.id, call.name)
-    return known.get(entry) ?? remember(entry, Prompt.assistantMessage({ content: entry.content.flatMap(assistantPart) }))
+    return known.get(entry) ?? remember(entry, Prompt.assistantMessage({
+      content: entry.cut === true ? cutParts(entry.content) : entry.content.flatMap(assistantPart)
+    }))
   }
+  const custom = (entry: CustomMessageEntry) =>
+    known.get(entry) ?? remember(entry, Prompt.userMessage({ content: entry.content.flatMap(customPart) }))
+  const toolMessage = (group: ReadonlyArray<ToolResultEntry>) => Prompt.toolMessage({ content: group.map((entry) => resultPart(entry, names)) })
   // A group is known by its last result: it is closed by then.
   const results = (group: ReadonlyArray<ToolResultEntry>, last: ToolResultEntry) => {
     const message = known.get(last)
-    return message?.role === "tool" && message.content.length === group.length
-      ? message
-      : remember(last, Prompt.toolMessage({ content: group.map((entry) => resultPart(entry, names)) }))
+    return message?.role === "tool" && message.content.length === group.length ? message : remember(last, toolMessage(group))
   }
 
   return (entries) => {
-    const { kept, summary } = sinceCompaction(entries)
-    const messages: Array<Prompt.Message> = summary === undefined
-      ? []
-      : [Prompt.userMessage({ content: [Prompt.textPart({ text: `<summary>\n${summary}\n</summary>` })] })]
+    const compacted = latestCompaction(entries)
+    const kept = compacted === undefined ? entries : entries.slice(compacted.start)
+    const messages: Array<Prompt.Message> = compacted === undefined ? [] : [summaryMessage(compacted.summary)]
     let group: Array<ToolResultEntry> = []
+    // Calls that have no result yet, by id, and a cut answer: it is told if the user speaks next, not if it was tried again.
+    let open = new Map<string, ToolUsePart>()
+    let cut: AssistantEntry | undefined
     const closeGroup = () => {
       const last = group.at(-1)
-      if (last !== undefined) messages.push(results(group, last))
+      if (open.size > 0) messages.push(toolMessage([...group, ...Array.from(open.values(), lostResult)]))
+      else if (last !== undefined) messages.push(results(group, last))
       group = []
+      open = new Map()
+    }
+    const push = (message: Prompt.Message) => {
+      if (message.content.length > 0) messages.push(message)
     }
     for (const entry of kept) {
       if (isResult(entry)) {
-        group.push(entry)
-      } else if (isUser(entry)) {
+        if (open.delete(entry.id)) group.push(entry)
+      } else if (isUser(entry) || isCustomMessage(entry)) {
         closeGroup()
-        messages.push(user(entry))
+        if (cut !== undefined) push(assistant(cut))
+        cut = undefined
+        push(isUser(entry) ? user(entry) : custom(entry))
       } else if (isAssistant(entry)) {
         closeGroup()
-        const message = assistant(entry)
-        if (message.content.length > 0) messages.push(message)
+        cut = entry.cut === true ? entry : undefined
+        if (cut === undefined) push(assistant(entry))
+        open = new Map(callsOf(entry).map((call) => [call.id, call]))
       }
     }
     closeGroup()
-    return messages
+    return messages[0] === undefined || messages[0].role === "user" ? messages : [lostBeginning, ...messages]
   }
-}
-
-const sinceCompaction = (entries: Entries) => {
-  const last = entries.findLast((entry) => entry.type === "compaction")
-  return last !== undefined && "summary" in last
-    ? { summary: last.summary, kept: entries.slice(last.first_kept_index) }
-    : { summary: undefined, kept: entries }
 }

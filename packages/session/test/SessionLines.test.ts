@@ -28,8 +28,8 @@ describe("parseSession", () => {
   })
 
   it("keeps an entry of a kind it does not know, with all its fields", () => {
-    const [entry] = parseSession(`${header}{"type":"label","target":"x","entry_id":"1"}\n`).entries
-    assert.deepStrictEqual(entry as object, { type: "label", target: "x", entry_id: "1" })
+    const [entry] = parseSession(`${header}{"type":"bookmark","target":"x","entry_id":"1"}\n`).entries
+    assert.deepStrictEqual(entry as object, { type: "bookmark", target: "x", entry_id: "1" })
   })
 
   it("ends lines at LF alone", () => {

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, FileSystem, Layer, Option, Path } from "effect"
 import { TestClock } from "effect/testing"
-import { type NewEntry, Sessions } from "../src/index.ts"
+import { forkPoint, type NewEntry, Sessions, titleOf } from "../src/index.ts"
 
 const say = (text: string): NewEntry => ({ type: "user", role: "user", content: [{ type: "text", text }] })
 
@@ -103,4 +103,57 @@ describe("Sessions", () => {
         assert.isFalse(yield* (yield* FileSystem.FileSystem).exists(folder))
       }))
     ))
+
+  it.effect("closes one session by itself: its lock is free, and nothing can be appended", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const folder = (yield* Path.Path).join(yield* fs.makeTempDirectoryScoped(), "sessions")
+      yield* Effect.gen(function*() {
+        const sessions = yield* Sessions
+        const session = yield* sessions.create({ workspace: "/w", persist: true })
+        yield* session.append(say("one"))
+        assert.strictEqual((yield* Effect.flip(sessions.open(session.id)))._tag, "SessionLocked")
+        yield* session.close
+        assert.strictEqual((yield* Effect.flip(session.append(say("two"))))._tag, "SessionUnwritable")
+        const again = yield* sessions.open(session.id)
+        assert.strictEqual((yield* again.entries).length, 1)
+      }).pipe(Effect.provide(Sessions.layer(folder, { pid: process.pid, isAlive: () => true })))
+    }).pipe(Effect.scoped, Effect.provide(Layer.mergeAll(NodeServices.layer, TestClock.layer()))))
+
+  it.effect("forks: a file of its own at once, with a parent and the entries before a message as they were", () =>
+    inFolder(() =>
+      Effect.scoped(Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const sessions = yield* Sessions
+        const source = yield* sessions.create({ workspace: "/w", persist: true })
+        for (const text of ["one", "two", "three"]) yield* source.append(say(text))
+        const point = Option.getOrThrow(forkPoint(yield* source.entries, 3))
+        assert.deepStrictEqual(point, { count: 2, text: "three" })
+        const forked = yield* sessions.fork(source, point.count)
+        const linesOf = (file: Option.Option<string>) => Effect.map(fs.readFileString(Option.getOrThrow(file)), (text) => text.trimEnd().split("\n"))
+        const [header, ...lines] = yield* linesOf(forked.path)
+        assert.deepInclude(JSON.parse(header ?? ""), { id: forked.id, parent: source.id, workspace: "/w" })
+        assert.deepStrictEqual(lines, (yield* linesOf(source.path)).slice(1, 3))
+        yield* forked.append(say("other"))
+        assert.strictEqual((yield* source.entries).length, 3)
+        assert.strictEqual((yield* linesOf(forked.path)).length, 4)
+        assert.isTrue(Option.isNone(forkPoint(yield* source.entries, 4)))
+      }))
+    ))
+
+  it.effect("finds the latest session but for one", () =>
+    inFolder(() =>
+      Effect.scoped(Effect.gen(function*() {
+        const sessions = yield* Sessions
+        const session = yield* sessions.create({ workspace: "/w", persist: true })
+        yield* session.append(say("x"))
+        assert.deepStrictEqual(yield* sessions.latest("/w", session.id), Option.none())
+        assert.deepStrictEqual(yield* sessions.latest("/w", "other"), Option.some(session.id))
+      }))
+    ))
+
+  it("is called by the title given last", () => {
+    assert.strictEqual(titleOf([say("x")]), "")
+    assert.strictEqual(titleOf([{ type: "name", name: "a" }, { type: "name", name: "b" }, say("x")]), "b")
+  })
 })

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { SessionEntry } from "@nimlet/protocol"
-import { makeTranscript, transcript, unanswered } from "../src/Transcript.ts"
+import { makeTranscript, transcript } from "../src/Transcript.ts"
 
 const user = (text: string): SessionEntry => ({ type: "user", role: "user", content: [{ type: "text", text }] })
 const calls = (...ids: Array<string>): SessionEntry => ({
@@ -33,20 +33,25 @@ describe("transcript", () => {
   })
 
   it("sends thinking back with its signature, also from a file that has nothing else of it", () => {
-    const [message] = transcript([{ type: "assistant", role: "assistant", content: [{ type: "thinking", thinking: "hm", signature: "sig" }] }])
+    const [, message] = transcript([user("go"), { type: "assistant", role: "assistant", content: [{ type: "thinking", thinking: "hm", signature: "sig" }] }])
     const part = message?.role === "assistant" ? message.content[0] : undefined
     assert.deepStrictEqual(part?.options, { anthropic: { signature: "sig" } })
   })
 
-  it("starts with the latest summary and what was kept behind it", () => {
+  it("starts with the latest summary, marked as nobody's own words, and what was kept behind it", () => {
     const messages = transcript([
       user("old"),
+      user("kept before"),
+      { type: "compaction", summary: "once", first_kept_index: 1, tokens_before: 9 },
       user("kept"),
-      { type: "compaction", summary: "so far", first_kept_index: 1, tokens_before: 9 }
+      { type: "compaction", summary: "so far", first_kept_index: 3, tokens_before: 9 },
+      user("new")
     ])
-    assert.strictEqual(messages.length, 2)
-    assert.include(JSON.stringify(messages[0]), "so far")
+    assert.deepStrictEqual(messages.map((message) => message.role), ["user", "user", "user"])
+    const [part] = messages[0]?.role === "user" ? messages[0].content : []
+    assert.deepStrictEqual(part?.type === "text" ? [part.text, part.options] : [], ["<summary>\nso far\n</summary>", { nimlet: { typed: false } }])
     assert.include(JSON.stringify(messages[1]), "kept")
+    assert.include(JSON.stringify(messages[2]), "new")
   })
 })
 
@@ -66,12 +71,5 @@ describe("makeTranscript", () => {
     const last = result("2")
     told([user("go"), calls("1", "2"), result("1"), last])
     assert.deepStrictEqual(told([user("go"), calls("2"), last]), transcript([user("go"), calls("2"), last]))
-  })
-})
-
-describe("unanswered", () => {
-  it("names the calls of the last answer that have no result", () => {
-    assert.deepStrictEqual(unanswered([calls("1", "2"), result("1")]).map((call) => call.id), ["2"])
-    assert.deepStrictEqual(unanswered([calls("1"), result("1"), user("x")]), [])
   })
 })

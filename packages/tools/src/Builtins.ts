@@ -7,7 +7,7 @@ import { gitTool } from "./GitTool.ts"
 import { globTool } from "./GlobTool.ts"
 import { grepTool } from "./GrepTool.ts"
 import { lsTool } from "./LsTool.ts"
-import { Operations } from "./Operations.ts"
+import type { Operations } from "./Operations.ts"
 import { readTool } from "./ReadTool.ts"
 import type { Tool } from "./Tool.ts"
 import { writeTool } from "./WriteTool.ts"
@@ -27,10 +27,10 @@ export const builtins = (options: BuiltinOptions = {}): ReadonlyArray<Tool<Opera
   gitTool(options.env === undefined ? {} : { env: options.env })
 ]
 
-/** Binds tools to the machine in force: what comes back needs nothing more and can be given to an agent. */
-export const localTools = (tools: ReadonlyArray<Tool<Operations>>): Effect.Effect<ReadonlyArray<Tool>, never, Operations> =>
-  Effect.map(Operations, (operations) =>
+/** Binds tools to the services in force, such as the machine: what comes back needs nothing more and can be given to an agent. */
+export const localTools = <R>(tools: ReadonlyArray<Tool<R>>): Effect.Effect<ReadonlyArray<Tool>, never, R> =>
+  Effect.map(Effect.context<R>(), (context) =>
     tools.map((tool) => ({
       ...tool,
-      run: (args, context) => Effect.provideService(tool.run(args, context), Operations, operations)
+      run: (args, call) => Effect.provideContext(tool.run(args, call), context)
     })))

@@ -3,17 +3,14 @@
  * has them. Pure.
  */
 import { Result } from "effect"
+import { nearLines } from "./NearLines.ts"
+import type { NearLine } from "./NearLines.ts"
 
-/** One replacement; `oldText` must occur exactly once when its turn comes. */
+/** One replacement; `oldText` must occur exactly once when its turn comes, at least once with `all`. */
 export interface Replacement {
   readonly oldText: string
   readonly newText: string
-}
-
-/** A line of the file like the one looked for. */
-export interface NearLine {
-  readonly line: number
-  readonly text: string
+  readonly all?: boolean
 }
 
 /** Why nothing was changed; `index` counts replacements from 0. */
@@ -22,16 +19,15 @@ export type EditFailure =
   | { readonly reason: "missing"; readonly index: number; readonly near: ReadonlyArray<NearLine> }
   | { readonly reason: "repeated"; readonly index: number; readonly count: number; readonly lines: ReadonlyArray<number> }
 
-/** The new text and the line spans of it that were touched, 1-based and inclusive, in file order. */
+/** The new text, how many places changed, and the line spans of it that were touched, 1-based and inclusive, in file order. */
 export interface Edited {
   readonly text: string
+  readonly places: number
   readonly spans: ReadonlyArray<{ readonly first: number; readonly last: number }>
 }
 
 /** Occurrences are counted up to this many; beyond, the number is "at least". */
 export const MAX_OCCURRENCES = 1000
-const MAX_NEAR = 3
-const MAX_NEAR_SEARCH_LINES = 20_000
 
 const toLf = (text: string): string => text.replaceAll("\r\n", "\n")
 
@@ -42,24 +38,27 @@ const lineAt = (text: string, offset: number): number => {
   return line
 }
 
-const occurrences = (text: string, wanted: string): Array<number> => {
+/** Where `wanted` begins, each `step` characters after the one before at the earliest. */
+const occurrences = (text: string, wanted: string, step: number, max: number): Array<number> => {
   const found: Array<number> = []
-  for (let at = text.indexOf(wanted); at !== -1 && found.length < MAX_OCCURRENCES; at = text.indexOf(wanted, at + 1)) found.push(at)
+  for (let at = text.indexOf(wanted); at !== -1 && found.length < max; at = text.indexOf(wanted, at + step)) found.push(at)
   return found
 }
 
-/** Offset in `raw` of an offset in its LF form: every CRLF before it is one longer. */
-const rawOffset = (raw: string, offset: number): number => {
+/** Gives offsets in `raw` for offsets in its LF form, which must come in order: every CRLF before one makes it one longer. */
+const rawOffsets = (raw: string): (offset: number) => number => {
   let shift = 0
-  for (let at = raw.indexOf("\r\n"); at !== -1 && at - shift < offset; at = raw.indexOf("\r\n", at + 2)) shift++
-  return offset + shift
+  let at = raw.indexOf("\r\n")
+  return (offset) => {
+    for (; at !== -1 && at - shift < offset; at = raw.indexOf("\r\n", at + 2)) shift++
+    return offset + shift
+  }
 }
 
-/** The line end for a new text: that of the text it replaces, else the file's usual one. */
-const endingFor = (replaced: string, raw: string): "\n" | "\r\n" => {
-  const sample = replaced.includes("\n") ? replaced : raw
-  const crlf = sample.split("\r\n").length - 1
-  return crlf * 2 > sample.split("\n").length - 1 ? "\r\n" : "\n"
+/** Whether most line ends of a text are CRLF; undefined when it has none. */
+const mostlyCrlf = (text: string): boolean | undefined => {
+  const all = text.split("\n").length - 1
+  return all === 0 ? undefined : (text.split("\r\n").length - 1) * 2 > all
 }
 
 interface Span {
@@ -67,83 +66,122 @@ interface Span {
   readonly end: number
 }
 
-/** Where a span lies after `cut` became `length` long; spans that met become one. */
-const moved = (span: Span, cut: Span, length: number): Span => {
-  const delta = length - (cut.end - cut.start)
-  if (span.end <= cut.start) return span
-  if (span.start >= cut.end) return { start: span.start + delta, end: span.end + delta }
-  return { start: Math.min(span.start, cut.start), end: Math.max(span.end + delta, cut.start + length) }
+/** A span of the text before that becomes `length` long. */
+interface Cut extends Span {
+  readonly length: number
 }
 
-/** Spans as lines of `text`, in order, those that meet joined. */
-const lineSpans = (text: string, spans: ReadonlyArray<Span>): Edited["spans"] => {
-  const joined: Array<{ first: number; last: number }> = []
+/** Sorted spans, those that meet joined. */
+const joined = (spans: ReadonlyArray<Span>): Array<Span> => {
+  const out: Array<{ start: number; end: number }> = []
   for (const { end, start } of [...spans].sort((a, b) => a.start - b.start)) {
-    const span = { first: lineAt(text, start), last: lineAt(text, Math.max(start, end - 1)) }
-    const previous = joined.at(-1)
+    const previous = out.at(-1)
+    if (previous !== undefined && start <= previous.end) previous.end = Math.max(previous.end, end)
+    else out.push({ start, end })
+  }
+  return out
+}
+
+/** Sorted spans after sorted cuts, with what was put in place of the cuts. A span that meets a cut takes it in. */
+const carried = (spans: ReadonlyArray<Span>, cuts: ReadonlyArray<Cut>): Array<Span> => {
+  let next = 0
+  let delta = 0
+  // A place within a cut becomes its beginning: what was put there is a span of its own, and both meet.
+  const place = (at: number): number => {
+    let cut = cuts[next]
+    for (; cut !== undefined && cut.end <= at; cut = cuts[++next]) delta += cut.length - (cut.end - cut.start)
+    return (cut === undefined ? at : Math.min(at, cut.start)) + delta
+  }
+  const moved = spans.map(({ end, start }) => ({ start: place(start), end: place(end) }))
+  let shift = 0
+  for (const { end, length, start } of cuts) {
+    moved.push({ start: start + shift, end: start + shift + length })
+    shift += length - (end - start)
+  }
+  return joined(moved)
+}
+
+/** Sorted spans as lines of `text`, those that meet joined. */
+const lineSpans = (text: string, spans: ReadonlyArray<Span>): Edited["spans"] => {
+  let line = 1
+  let at = text.indexOf("\n")
+  const lineOf = (offset: number): number => {
+    for (; at !== -1 && at < offset; at = text.indexOf("\n", at + 1)) line++
+    return line
+  }
+  const out: Array<{ first: number; last: number }> = []
+  for (const { end, start } of spans) {
+    const span = { first: lineOf(start), last: lineOf(Math.max(start, end - 1)) }
+    const previous = out.at(-1)
     if (previous !== undefined && span.first <= previous.last) previous.last = Math.max(previous.last, span.last)
-    else joined.push(span)
+    else out.push(span)
   }
-  return joined
+  return out
 }
 
-const bigrams = (text: string): Map<string, number> => {
-  const counts = new Map<string, number>()
-  for (let i = 0; i + 1 < text.length && i < 200; i++) {
-    const pair = text.slice(i, i + 2)
-    counts.set(pair, (counts.get(pair) ?? 0) + 1)
-  }
-  return counts
+/** How much of a match differs: its first `skip` characters stay, the next `length` become `text`. */
+interface Core {
+  readonly skip: number
+  readonly length: number
+  readonly text: string
 }
 
-const likeness = (a: Map<string, number>, b: Map<string, number>): number => {
-  let common = 0
-  let all = 0
-  for (const [pair, count] of a) {
-    common += Math.min(count, b.get(pair) ?? 0)
-    all += count
-  }
-  for (const count of b.values()) all += count
-  return all === 0 ? 0 : 2 * common / all
+/** What is left of a replacement without the whole lines both texts begin and end with: those keep their bytes. */
+const coreOf = (wanted: string, replacement: string): Core => {
+  const before = wanted.split("\n")
+  const after = replacement.split("\n")
+  const shared = Math.min(before.length, after.length) - 1
+  let first = 0
+  while (first < shared && before[first] === after[first]) first++
+  let last = 0
+  while (last < shared - first && before[before.length - 1 - last] === after[after.length - 1 - last]) last++
+  const core = (lines: ReadonlyArray<string>) => lines.slice(first, lines.length - last).join("\n") + (last > 0 ? "\n" : "")
+  const skip = before.slice(0, first).reduce((sum, line) => sum + line.length + 1, 0)
+  return { skip, length: core(before).length, text: core(after) }
 }
 
-/** The lines of `text` most like the first line with content of `wanted`, best first. */
-export const nearLines = (text: string, wanted: string): ReadonlyArray<NearLine> => {
-  const sought = wanted.split("\n").map((line) => line.trim()).find((line) => line !== "")
-  if (sought === undefined) return []
-  const pairs = bigrams(sought)
-  return text.split("\n", MAX_NEAR_SEARCH_LINES)
-    .map((line, index) => {
-      const bare = line.trim()
-      return { line: index + 1, text: line, score: bare === sought ? 2 : likeness(pairs, bigrams(bare)) }
-    })
-    .filter(({ score }) => score >= 0.6)
-    .sort((a, b) => b.score - a.score || a.line - b.line)
-    .slice(0, MAX_NEAR)
-    .map(({ line, text }) => ({ line, text: text.trimEnd() }))
+/** The same replacement at each place of `found`: sorted offsets in the LF form of `raw`. */
+const replaceAt = (raw: string, found: ReadonlyArray<number>, wanted: string, replacement: string) => {
+  const core = coreOf(wanted, replacement)
+  const rawOffset = rawOffsets(raw)
+  const crlf = core.text.replaceAll("\n", "\r\n")
+  let usual: boolean | undefined
+  const cuts: Array<Cut> = []
+  const pieces: Array<string> = []
+  let done = 0
+  for (const at of found) {
+    const [from, start, end, to] = [at, at + core.skip, at + core.skip + core.length, at + wanted.length].map(rawOffset)
+    if (from === undefined || start === undefined || end === undefined || to === undefined) continue
+    // The line ends of a new text are those of the text it replaces, else the file's usual ones.
+    const here = mostlyCrlf(raw.slice(from, to)) ?? (usual ??= mostlyCrlf(raw) ?? false)
+    const inserted = here ? crlf : core.text
+    pieces.push(raw.slice(done, start), inserted)
+    cuts.push({ start, end, length: inserted.length })
+    done = end
+  }
+  return { text: pieces.join("") + raw.slice(done), cuts }
 }
 
 /** Applies replacements one after the other to a text without BOM; on a failure the text stays as it is. */
 export const applyReplacements = (text: string, replacements: ReadonlyArray<Replacement>): Result.Result<Edited, EditFailure> => {
   let raw = text
   let spans: Array<Span> = []
-  for (const [index, { newText, oldText }] of replacements.entries()) {
+  let places = 0
+  for (const [index, { all, newText, oldText }] of replacements.entries()) {
     const wanted = toLf(oldText)
     const replacement = toLf(newText)
     if (wanted === "") return Result.fail({ reason: "empty", index })
     if (wanted === replacement) return Result.fail({ reason: "same", index })
     const plain = toLf(raw)
-    const [at, ...others] = occurrences(plain, wanted)
-    if (at === undefined) return Result.fail({ reason: "missing", index, near: nearLines(plain, wanted) })
-    if (others.length > 0) {
-      const lines = [at, ...others].slice(0, 10).map((offset) => lineAt(plain, offset))
-      return Result.fail({ reason: "repeated", index, count: others.length + 1, lines })
+    const found = all === true ? occurrences(plain, wanted, wanted.length, Infinity) : occurrences(plain, wanted, 1, MAX_OCCURRENCES)
+    if (found.length === 0) return Result.fail({ reason: "missing", index, near: nearLines(plain, wanted) })
+    if (all !== true && found.length > 1) {
+      return Result.fail({ reason: "repeated", index, count: found.length, lines: found.slice(0, 10).map((offset) => lineAt(plain, offset)) })
     }
-    const cut = { start: rawOffset(raw, at), end: rawOffset(raw, at + wanted.length) }
-    const ending = endingFor(raw.slice(cut.start, cut.end), raw)
-    const inserted = ending === "\n" ? replacement : replacement.replaceAll("\n", ending)
-    raw = raw.slice(0, cut.start) + inserted + raw.slice(cut.end)
-    spans = [...spans.map((span) => moved(span, cut, inserted.length)), { start: cut.start, end: cut.start + inserted.length }]
+    const done = replaceAt(raw, found, wanted, replacement)
+    raw = done.text
+    places += found.length
+    spans = carried(spans, done.cuts)
   }
-  return Result.succeed({ text: raw, spans: lineSpans(raw, spans) })
+  return Result.succeed({ text: raw, places, spans: lineSpans(raw, spans) })
 }

@@ -1,20 +1,23 @@
 /** `edit`: exact texts replaced in one file, all or nothing. */
 import { Effect, Result } from "effect"
 import type { JsonObject } from "@nimlet/protocol"
-import { textArgument } from "./Arguments.ts"
+import { isSet, textArgument } from "./Arguments.ts"
 import { applyReplacements, MAX_OCCURRENCES } from "./EditMatch.ts"
 import type { Edited, EditFailure, Replacement } from "./EditMatch.ts"
-import { fileDiff } from "./FileDiff.ts"
+import { diffDetails } from "./FileDiff.ts"
 import { Operations } from "./Operations.ts"
 import type { Files, Located } from "./Operations.ts"
 import { MAX_WHOLE_BYTES } from "./ReadTool.ts"
+import { decodeFile, encodeFile, lacks } from "./TextEncoding.ts"
+import type { EncodingName } from "./TextEncoding.ts"
 import { errorResult, textResult } from "./Tool.ts"
 import type { Tool, ToolResult } from "./Tool.ts"
 import { versionOf } from "./Version.ts"
 import { readWhole } from "./WholeFile.ts"
 
-const BOM = "\ufeff"
 const MAX_LINE_CHARS = 200
+/** So many places are named; a replacement of all may touch thousands. */
+const MAX_SPANS = 20
 
 const refused = (reason: string): ToolResult => errorResult(`EDIT_FAILED: ${reason}`)
 
@@ -23,8 +26,19 @@ const replacementsOf = (args: JsonObject): ReadonlyArray<Replacement> => {
   const list = Array.isArray(args["replacements"]) ? args["replacements"] : []
   return (textArgument(args, "old_text") === undefined ? list : [args, ...list]).map((one: JsonObject) => ({
     oldText: textArgument(one, "old_text") ?? "",
-    newText: textArgument(one, "new_text") ?? ""
+    newText: textArgument(one, "new_text") ?? "",
+    all: isSet(args, "replace_all")
   }))
+}
+
+/** What a file of this encoding cannot take, in words; undefined when it can take all. */
+const unfit = (replacements: ReadonlyArray<Replacement>, encoding: EncodingName): string | undefined => {
+  for (const { newText, oldText } of replacements) {
+    if (lacks(oldText, "UTF-8") !== undefined) return "old_text has half a surrogate pair, which is no character"
+    const character = lacks(newText, encoding)
+    if (character !== undefined) return `new_text has the character ${JSON.stringify(character)}, which ${encoding}, the encoding of the file, cannot hold`
+  }
+  return undefined
 }
 
 const clipped = (line: string): string => line.length > MAX_LINE_CHARS ? `${line.slice(0, MAX_LINE_CHARS)}...` : line
@@ -41,7 +55,7 @@ const explain = (failure: EditFailure, count: number, file: Located, version: st
     case "repeated": {
       const more = failure.count > failure.lines.length ? ", ..." : ""
       const times = failure.count >= MAX_OCCURRENCES ? `at least ${failure.count}` : String(failure.count)
-      return `${which} occurs ${times} times in ${file.shown}, on lines ${failure.lines.join(", ")}${more}; add lines around it until it is unique${end}`
+      return `${which} occurs ${times} times in ${file.shown}, on lines ${failure.lines.join(", ")}${more}; add lines around it until it is unique, or set replace_all${end}`
     }
     case "missing": {
       const near = failure.near.map(({ line, text }) => `\n${line} | ${clipped(text)}`).join("")
@@ -50,12 +64,10 @@ const explain = (failure: EditFailure, count: number, file: Located, version: st
   }
 }
 
-const spanText = (spans: Edited["spans"]): string =>
-  spans.map(({ first, last }) => first === last ? String(first) : `${first}-${last}`).join(", ")
-
-/** Strict, so that no byte of a file that is not UTF-8 is lost. */
-const decodeStrictly = (bytes: Uint8Array): Result.Result<string, unknown> =>
-  Result.try(() => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes))
+const spanText = (spans: Edited["spans"]): string => {
+  const shown = spans.slice(0, MAX_SPANS).map(({ first, last }) => first === last ? String(first) : `${first}-${last}`).join(", ")
+  return spans.length > MAX_SPANS ? `${shown} and ${spans.length - MAX_SPANS} more places` : shown
+}
 
 const change = Effect.fnUntraced(function*(files: Files, file: Located, args: JsonObject) {
   const replacements = replacementsOf(args)
@@ -66,19 +78,18 @@ const change = Effect.fnUntraced(function*(files: Files, file: Located, args: Js
   if (expected !== undefined && expected !== version) {
     return refused(`${file.shown} has changed: its version is ${version}, not ${expected}; read it again`)
   }
-  const decoded = decodeStrictly(bytes)
-  if (Result.isFailure(decoded)) return refused(`${file.shown} is not UTF-8 text`)
-  const bom = decoded.success.startsWith(BOM) ? BOM : ""
-  const before = decoded.success.slice(bom.length)
-  const edited = applyReplacements(before, replacements)
+  const before = decodeFile(bytes)
+  if (before === undefined) return refused(`${file.shown} is a binary file`)
+  const wrong = unfit(replacements, before.encoding)
+  if (wrong !== undefined) return refused(wrong)
+  const edited = applyReplacements(before.text, replacements)
   if (Result.isFailure(edited)) return refused(explain(edited.failure, replacements.length, file, version))
-  const { spans, text } = edited.success
-  const after = new TextEncoder().encode(bom + text)
+  const { places, spans, text } = edited.success
+  const after = encodeFile(text, before)
   yield* files.replace(file, after, (yield* files.info(file)).mode)
-  const diff = fileDiff(file.shown, before, text)
   return textResult(
-    `OK — ${file.shown}\nversion: ${versionOf(after)}\nreplacements: ${replacements.length}, lines ${spanText(spans)}`,
-    { path: file.shown, ...(diff === undefined ? {} : { diff }) }
+    `OK — ${file.shown}\nversion: ${versionOf(after)}\nreplacements: ${places}, lines ${spanText(spans)}`,
+    diffDetails(file.shown, before.text, text)
   )
 })
 
@@ -87,16 +98,18 @@ const texts = { old_text: { type: "string" }, new_text: { type: "string" } }
 /** The `edit` tool. */
 export const editTool: Tool<Operations> = {
   name: "edit",
-  description: "Replace exact text in a UTF-8 file up to 10 MB, all or nothing. Each old_text must occur exactly once; replacements run in order.",
+  description: "Replace exact text in a file up to 10 MB, all or nothing. Each old_text must occur once, unless replace_all; replacements run in order.",
   inputSchema: {
     type: "object",
     properties: {
       path: { type: "string" },
       ...texts,
-      replacements: { type: "array", items: { type: "object", properties: texts, required: ["old_text", "new_text"] } },
+      replacements: { type: "array", items: { type: "object", properties: texts, required: ["old_text", "new_text"], additionalProperties: false } },
+      replace_all: { type: "boolean" },
       expected_version: { type: "string", description: "from read" }
     },
-    required: ["path"]
+    required: ["path"],
+    additionalProperties: false
   },
   capabilities: ["write"],
   run: Effect.fnUntraced(function*(args) {

@@ -1,10 +1,12 @@
 /** `glob`: files by a path pattern, by ripgrep's walk. */
 import { Effect, Result } from "effect"
 import * as Glob from "effect/Glob"
-import { textArgument } from "./Arguments.ts"
+import { isSet, textArgument } from "./Arguments.ts"
 import { gather, makeRecords } from "./Gather.ts"
-import { plainPath, ripgrepFlags } from "./GrepTool.ts"
+import { ripgrepFlags } from "./GrepTool.ts"
+import { FEW_RESULTS, ignoredNote, plainPath } from "./IgnoredFiles.ts"
 import { Operations } from "./Operations.ts"
+import type { ProcessRequest } from "./Operations.ts"
 import { errorResult, textResult } from "./Tool.ts"
 import type { Tool } from "./Tool.ts"
 
@@ -20,16 +22,19 @@ export const splitPattern = (pattern: string): { readonly folder: string; readon
   return { folder: folder === "" && at > 0 ? "/" : folder, rest: segments.slice(at).join("/") }
 }
 
-const none = textResult("No files. Ignored files are not listed; give an exact path to find one.")
-
 /** The `glob` tool. */
 export const globTool: Tool<Operations> = {
   name: "glob",
-  description: "Find files by path pattern: * within one folder, ** any depth, ?, {a,b}; ignored files are skipped. At most 200.",
+  description: "Find files by path pattern: * in one folder, ** any depth, ?, {a,b}. Hidden files too, ignored ones only on request. At most 200.",
   inputSchema: {
     type: "object",
-    properties: { pattern: { type: "string", description: "e.g. src/**/*.ts" }, path: { type: "string", description: "folder to start in" } },
-    required: ["pattern"]
+    properties: {
+      pattern: { type: "string", description: "e.g. src/**/*.ts" },
+      path: { type: "string", description: "folder to start in" },
+      include_ignored: { type: "boolean" }
+    },
+    required: ["pattern"],
+    additionalProperties: false
   },
   capabilities: ["read"],
   run: Effect.fnUntraced(function*(args) {
@@ -37,25 +42,32 @@ export const globTool: Tool<Operations> = {
     const { folder, rest } = splitPattern(textArgument(args, "pattern") ?? "")
     const start = textArgument(args, "path")
     const place = yield* files.locate(start === undefined || folder.startsWith("/") ? folder || "." : `${start}/${folder}`)
-    if (!place.exists) return none
+    if (!place.exists) return textResult("No files.")
     const { kind } = yield* files.info(place)
     if (rest === "") return kind === "directory" ? errorResult(`${place.shown} is a folder; use ls, or a pattern such as ${place.shown}/**`) : textResult(place.shown)
-    if (kind !== "directory") return none
+    if (kind !== "directory") return textResult("No files.")
     const compiled = Result.try(() => Glob.make(rest, { dot: true }))
     if (Result.isFailure(compiled)) return errorResult("pattern: it is too complex")
     const prefix = place.shown === "." ? 0 : place.shown.length + 1
-    const found: Array<string> = []
+    const wanted = (path: string): boolean => Glob.match(compiled.success, path.slice(prefix))
+    const found = new Set<string>()
     let more = false
     const records = makeRecords(NUL, (record) => {
       const path = plainPath(record)
-      if (!Glob.match(compiled.success, path.slice(prefix))) return true
-      more = found.length >= MAX_FILES
-      if (!more) found.push(path)
+      if (!wanted(path)) return true
+      more = found.size >= MAX_FILES
+      if (!more) found.add(path)
       return !more
     })
-    const { exit, stderr } = yield* gather("ripgrep", (onOutput) =>
-      search.ripgrep({ args: [...ripgrepFlags, "--files", "--null", "--", place.shown], onOutput }), records.push)
-    if (found.length > 0) return textResult(found.join("\n") + (more ? "\n[cut: there are more files; narrow the pattern]" : ""))
-    return exit !== undefined && exit.code > 1 ? errorResult(stderr === "" ? `ripgrep ended with code ${exit.code}` : stderr) : none
+    const run = (flags: ReadonlyArray<string>) => (onOutput: ProcessRequest["onOutput"]) =>
+      search.ripgrep({ args: [...ripgrepFlags, ...flags, "--files", "--null", "--", place.shown], onOutput })
+    const past = isSet(args, "include_ignored")
+    const { exit, stderr } = yield* gather("ripgrep", run(["--sort=path", ...(past ? ["--no-ignore"] : [])]), records.push)
+    const list = [...found].join("\n")
+    if (more) return textResult(`${list}\n[cut: there are more files; narrow the pattern]`)
+    if (list === "" && exit !== undefined && exit.code > 1) return errorResult(stderr === "" ? `ripgrep ended with code ${exit.code}` : stderr)
+    const note = past || found.size >= FEW_RESULTS ? "" : yield* ignoredNote({ run: run(["--no-ignore"]), wanted, known: found })
+    if (list === "") return textResult(note === "" ? "No files." : `No files. ${note}`)
+    return textResult(note === "" ? list : `${list}\n[${note}]`)
   }, Effect.catch((error) => Effect.succeed(errorResult(error.message))))
 }

@@ -3,7 +3,9 @@ import { Effect, Result } from "effect"
 import * as Glob from "effect/Glob"
 import { boundedArgument, isSet, textArgument } from "./Arguments.ts"
 import { gather, makeRecords } from "./Gather.ts"
+import { FEW_RESULTS, ignoredNote, plainPath } from "./IgnoredFiles.ts"
 import { Operations } from "./Operations.ts"
+import type { ProcessRequest } from "./Operations.ts"
 import { modelLimits } from "./Output.ts"
 import { errorResult, textResult } from "./Tool.ts"
 import type { Tool } from "./Tool.ts"
@@ -17,10 +19,7 @@ const MAX_BYTES = modelLimits.maxBytes - 256
 
 /** Flags of every ripgrep run: hidden files are searched, `.git` is not, ignore files hold outside a repository too. */
 export const ripgrepFlags: ReadonlyArray<string> =
-  ["--no-config", "--color=never", "--hidden", "--no-require-git", "--glob=!.git", "--path-separator=/", "--sort=path"]
-
-/** A path as ripgrep printed it, without its leading `./`. */
-export const plainPath = (path: string): string => path.startsWith("./") ? path.slice(2) : path
+  ["--no-config", "--color=never", "--hidden", "--no-require-git", "--glob=!.git", "--path-separator=/"]
 
 interface FileFilter {
   readonly flags: ReadonlyArray<string>
@@ -45,6 +44,7 @@ const fileFilter = (glob: string | undefined): Result.Result<FileFilter, unknown
 /** Collects `path NUL line:text` records until there are enough. */
 const makeMatches = (max: number, accepts: (path: string) => boolean) => {
   const lines: Array<string> = []
+  const paths = new Set<string>()
   let bytes = 0
   let more = false
   const records = makeRecords(NEWLINE, (record) => {
@@ -53,19 +53,20 @@ const makeMatches = (max: number, accepts: (path: string) => boolean) => {
     if (at === -1) return true
     const path = plainPath(record.slice(0, at))
     if (!accepts(path)) return true
+    paths.add(path)
     const line = `${path}:${record.slice(at + 1)}`
     bytes += Buffer.byteLength(line) + 1
     more = lines.length >= max || bytes > MAX_BYTES
     if (!more) lines.push(line)
     return !more
   })
-  return { take: records.push, lines, isMore: () => more }
+  return { take: records.push, lines, paths, isMore: () => more }
 }
 
 /** The `grep` tool. */
 export const grepTool: Tool<Operations> = {
   name: "grep",
-  description: "Search file contents with a regular expression (ripgrep, PCRE where needed); ignored files are skipped. Gives path:line:text, 80 matches unless max_matches (200 at most).",
+  description: "Search file contents by regular expression (ripgrep, PCRE). Hidden files too, ignored ones only on request. Gives path:line:text; max_matches is 80, at most 200.",
   inputSchema: {
     type: "object",
     properties: {
@@ -73,32 +74,45 @@ export const grepTool: Tool<Operations> = {
       glob: { type: "string", description: "e.g. *.ts" },
       path: { type: "string" },
       case_insensitive: { type: "boolean" },
+      include_ignored: { type: "boolean" },
       max_matches: { type: "integer", minimum: 1 }
     },
-    required: ["pattern"]
+    required: ["pattern"],
+    additionalProperties: false
   },
   capabilities: ["read"],
   run: Effect.fnUntraced(function*(args) {
     const { files, search } = yield* Operations
     const place = yield* files.locate(textArgument(args, "path") ?? ".")
-    if (!place.exists) return errorResult(`${place.shown}: no such file or directory`)
+    const { kind } = yield* files.info(place)
+    // ripgrep would wait for a pipe's writer.
+    if (kind !== "file" && kind !== "directory") return errorResult(`${place.shown} is neither a file nor a folder`)
     const filter = fileFilter(textArgument(args, "glob"))
     if (Result.isFailure(filter)) return errorResult("glob: the pattern is too complex")
     const { accepts, flags } = filter.success
     const matches = makeMatches(boundedArgument(args, "max_matches", DEFAULT_MATCHES, MAX_MATCHES), accepts)
-    const { exit, stderr } = yield* gather("ripgrep", (onOutput) =>
+    const run = (more: ReadonlyArray<string>) => (onOutput: ProcessRequest["onOutput"]) =>
       search.ripgrep({
         args: [
-          ...ripgrepFlags, ...flags, ...(isSet(args, "case_insensitive") ? ["--ignore-case"] : []),
-          "--engine=auto", "--null", "--with-filename", "--line-number", "--no-heading",
-          `--max-columns=${MAX_COLUMNS}`, "--max-columns-preview", `--regexp=${textArgument(args, "pattern") ?? ""}`, "--", place.shown
+          ...ripgrepFlags, ...flags, ...more, ...(isSet(args, "case_insensitive") ? ["--ignore-case"] : []),
+          "--engine=auto", "--null", `--regexp=${textArgument(args, "pattern") ?? ""}`, "--", place.shown
         ],
         onOutput
-      }), matches.take)
-    if (matches.lines.length > 0) {
-      return textResult(matches.lines.join("\n") + (matches.isMore() ? "\n[cut: there are more matches; narrow pattern, glob or path]" : ""))
-    }
-    if (exit !== undefined && exit.code > 1) return errorResult(stderr === "" ? `ripgrep ended with code ${exit.code}` : stderr)
-    return textResult("No matches. Ignored files were not searched; name one as path to search it.")
+      })
+    const past = isSet(args, "include_ignored")
+    const { exit, stderr } = yield* gather("ripgrep", run([
+      ...(past ? ["--no-ignore"] : []), "--sort=path", "--with-filename", "--line-number", "--no-heading",
+      `--max-columns=${MAX_COLUMNS}`, "--max-columns-preview"
+    ]), matches.take)
+    const { lines, paths } = matches
+    if (lines.length === 0 && exit !== undefined && exit.code > 1) return errorResult(stderr === "" ? `ripgrep ended with code ${exit.code}` : stderr)
+    if (matches.isMore()) return textResult(`${lines.join("\n")}\n[cut: there are more matches; narrow pattern, glob or path]`)
+    const note = past || kind === "file" || lines.length >= FEW_RESULTS ? "" : yield* ignoredNote({
+      run: run(["--no-ignore", "--files-with-matches"]),
+      wanted: accepts,
+      known: paths
+    })
+    if (lines.length === 0) return textResult(note === "" ? "No matches." : `No matches. ${note}`)
+    return textResult(lines.join("\n") + (note === "" ? "" : `\n[${note}]`))
   }, Effect.catch((error) => Effect.succeed(errorResult(error.message))))
 }

@@ -1,10 +1,10 @@
-/** Picks a range of lines out of bytes that come in chunks, within limits. Reads on past the range only to count. */
+/** Picks a range of lines out of UTF-8 bytes that come in chunks, within limits. Reads on past the range only to count. */
 import { headBytes } from "./Output.ts"
 import type { Limits } from "./Output.ts"
 
 const NEWLINE = 10
 const CARRIAGE_RETURN = 13
-const decoder = new TextDecoder("utf-8")
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 
 /** What was found of a range. */
 export interface PickedLines {
@@ -56,6 +56,11 @@ export class LineWindow {
   /** Whether nothing that comes can change the lines given, only their count. */
   get done(): boolean {
     return this.#next !== undefined || this.#number > this.#last
+  }
+
+  /** The same, or a line of the range is already longer than can be given; then only its length is still unknown. */
+  get full(): boolean {
+    return this.done || this.#kept > this.#limits.maxBytes
   }
 
   /** Ends the pass; a last line without newline counts, an empty one does not. */

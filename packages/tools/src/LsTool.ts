@@ -12,7 +12,7 @@ const MAX_ENTRIES = 500
 export const lsTool: Tool<Operations> = {
   name: "ls",
   description: "List a folder, hidden entries too, folders with a trailing /. At most 500 entries.",
-  inputSchema: { type: "object", properties: { path: { type: "string" } } },
+  inputSchema: { type: "object", properties: { path: { type: "string" } }, additionalProperties: false },
   capabilities: ["read"],
   run: Effect.fnUntraced(function*(args) {
     const { files } = yield* Operations

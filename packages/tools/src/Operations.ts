@@ -51,15 +51,18 @@ export interface Files {
     step: (chunk: Uint8Array, info: FileInfo) => boolean
   ) => Effect.Effect<FileInfo, PathOutside | FileFailed>
   /** Entries of a folder, in no order; a link to a folder is a `directory`. */
-  readonly list: (folder: Located) => Effect.Effect<ReadonlyArray<{ readonly name: string; readonly kind: FileKind }>, FileFailed>
+  readonly list: (
+    folder: Located
+  ) => Effect.Effect<ReadonlyArray<{ readonly name: string; readonly kind: FileKind }>, PathOutside | FileFailed>
   /**
-   * Puts a whole file in place at once, creating its folders: a reader sees the old bytes or the new ones. `mode` are
+   * Puts a whole file in place at once, creating its folders: a reader, also after a crash, sees the old bytes or the
+   * new ones. It fails where no new file can be made beside the old one. `mode` are
    * the permission bits to keep; without it the system's default for a new file holds.
    */
   readonly replace: (file: Located, bytes: Uint8Array, mode?: number) => Effect.Effect<void, PathOutside | FileFailed>
   /** Runs `self` while no other holder of the same real file runs; first come, first served. */
   readonly exclusively: <A, E, R>(file: Located, self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  /** Opens a new spill file; it is removed when the `Operations` end. `name` becomes part of its name. */
+  /** Opens a new spill file; it is removed when twenty newer ones are there or the `Operations` end. `name` becomes part of its name. */
   readonly spill: (name: string) => Effect.Effect<Spill, FileFailed, Scope.Scope>
 }
 
@@ -73,22 +76,38 @@ export interface ProcessRequest {
   readonly env?: { readonly [name: string]: string | undefined }
   /** Whether `env` is laid over the host's environment (then absent names stay) or is all there is. Default false. */
   readonly extendEnv?: boolean
+  /**
+   * Whether what the program leaves running is looked for by name, also outside its group, and ended with a call that
+   * is interrupted. Default false: then only the group is known.
+   */
+  readonly track?: boolean
   /** Output as it comes; the process waits when this does. */
   readonly onOutput: (stream: "stdout" | "stderr", chunk: Uint8Array) => Effect.Effect<void>
+}
+
+/** A process that outlived the program that started it. */
+export interface LeftProcess {
+  readonly pid: number
+  readonly command: string
+  /** It made itself a group of its own. */
+  readonly escaped: boolean
 }
 
 /** How a program ended. */
 export interface ProcessExit {
   /** Exit code; 128 plus the number for a death by signal. */
   readonly code: number
-  /** It succeeded and left something running in the background, which ends with the `Operations` at the latest. */
+  /** It left something running in the background, which ends with the `Operations` at the latest. */
   readonly background: boolean
+  /** What that is, as far as it was looked for and the machine can tell. */
+  readonly left: ReadonlyArray<LeftProcess>
 }
 
 /** Programs of the machine. */
 export interface Processes {
   /**
-   * Runs a program to its end, whatever it left in the background. Interruption ends its whole group: TERM, 200 ms, KILL.
+   * Runs a program to its end, whatever it left in the background, which has at most 400 ms to print on. Interruption
+   * ends its whole group: TERM, 200 ms, KILL. A program that fails takes the rest of its group with it.
    */
   readonly run: (request: ProcessRequest) => Effect.Effect<ProcessExit, ProcessFailed>
 }

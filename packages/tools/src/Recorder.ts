@@ -1,5 +1,6 @@
-/** A running command's output: live by the chunk, its ends in memory, all of it in a file once it is too long. */
-import { Clock, Effect, Scope, Semaphore } from "effect"
+/** A running command's output: live as it comes, its ends in memory, all of it in a file once it is too long. */
+import { Effect, Scope, Semaphore } from "effect"
+import { makeLiveOutput } from "./LiveOutput.ts"
 import type { FileFailed } from "./OperationError.ts"
 import type { ProcessRequest, Spill } from "./Operations.ts"
 import { Tape } from "./Output.ts"
@@ -7,9 +8,6 @@ import type { Limits } from "./Output.ts"
 
 /** The file keeps this much, no more. */
 const MAX_SPILL_BYTES = 64 * 1024 * 1024
-/** So much goes out live as it comes; after that one chunk a period, so that a flood does not drown the reader. */
-const LIVE_BURST_BYTES = 1024 * 1024
-const LIVE_PERIOD_MILLIS = 250
 /** Room in the result for head lines and notes. */
 const RESERVE_BYTES = 512
 const RESERVE_LINES = 16
@@ -24,28 +22,12 @@ export interface RecorderOptions {
 /** The output of one command. */
 export interface Recorder {
   readonly take: ProcessRequest["onOutput"]
+  /** Publishes what is not yet published, at the end. */
+  readonly flush: Effect.Effect<void>
   /** Both streams, bounded together, and what the model should know about what is missing. */
   readonly report: () => { readonly stdout: string; readonly stderr: string; readonly notes: ReadonlyArray<string> }
   /** The file that keeps the whole, when there is one. */
   readonly path: () => string | undefined
-}
-
-/** Live output within the rate; what does not fit is left out, since the result has it. */
-const makeLive = (live: (delta: string) => Effect.Effect<void>) => {
-  const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() }
-  let burst = LIVE_BURST_BYTES
-  let last = 0
-  return Effect.fnUntraced(function*(stream: "stdout" | "stderr", chunk: Uint8Array) {
-    const text = decoders[stream].decode(chunk, { stream: true })
-    if (text === "") return
-    burst -= chunk.length
-    if (burst < 0) {
-      const now = yield* Clock.currentTimeMillis
-      if (now - last < LIVE_PERIOD_MILLIS) return
-      last = now
-    }
-    yield* live(text)
-  })
 }
 
 /** All bytes in order of arrival: held while they fit the limits, then in a file. */
@@ -99,11 +81,11 @@ export const makeRecorder = Effect.fnUntraced(function*(
     spill.pipe(Scope.provide(scope)),
     () => stdout.total + stderr.total <= maxBytes && stdout.lines + stderr.lines <= maxLines
   )
-  const publish = makeLive(live)
+  const deltas = yield* makeLiveOutput(live)
   return {
     take: (stream, chunk) => {
       tapes[stream].push(chunk)
-      return Effect.andThen(keeper.keep(chunk), publish(stream, chunk))
+      return Effect.andThen(keeper.keep(chunk), deltas.take(stream, chunk))
     },
     report: () => {
       // stderr may have half, and what stdout leaves; stdout has the rest.
@@ -115,6 +97,7 @@ export const makeRecorder = Effect.fnUntraced(function*(
       const output = stdout.bounded({ maxBytes: maxBytes - share.maxBytes, maxLines: maxLines - share.maxLines })
       return { stdout: output.text, stderr: errors.text, notes: errors.dropped + output.dropped > 0 ? [keeper.note()] : [] }
     },
+    flush: deltas.flush,
     path: keeper.path
   }
 })

@@ -16,6 +16,8 @@ export interface ToolResult {
 export interface ToolContext {
   /** Publishes live output as it comes, a chunk at a time. */
   readonly output: (delta: string) => Effect.Effect<void>
+  /** Told, when the call is interrupted, what it had to show by then; the caller may make it the call's result. */
+  readonly interrupted?: (result: ToolResult) => Effect.Effect<void>
 }
 
 /**

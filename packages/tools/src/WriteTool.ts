@@ -1,10 +1,11 @@
 /** `write`: a whole new file, or an old one replaced on request. */
 import { Effect } from "effect"
 import { isSet, textArgument } from "./Arguments.ts"
-import { fileDiff } from "./FileDiff.ts"
+import { diffDetails } from "./FileDiff.ts"
 import { Operations } from "./Operations.ts"
 import type { Files, Located } from "./Operations.ts"
 import { MAX_WHOLE_BYTES } from "./ReadTool.ts"
+import { decodeFile, lacks } from "./TextEncoding.ts"
 import { errorResult, textResult } from "./Tool.ts"
 import type { Tool } from "./Tool.ts"
 import { versionOf } from "./Version.ts"
@@ -13,7 +14,7 @@ import { readWhole } from "./WholeFile.ts"
 /** The old text, for the diff alone; undefined when it is not worth one. */
 const oldText = (files: Files, file: Located) =>
   readWhole(files, file, MAX_WHOLE_BYTES).pipe(
-    Effect.map((bytes) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes)),
+    Effect.map((bytes) => decodeFile(bytes)?.text),
     Effect.catchTag("FileFailed", () => Effect.undefined)
   )
 
@@ -22,26 +23,29 @@ const put = Effect.fnUntraced(function*(files: Files, file: Located, content: st
   const before = file.exists ? yield* oldText(files, file) : undefined
   const mode = file.exists ? (yield* files.info(file)).mode : undefined
   yield* files.replace(file, bytes, mode)
-  const diff = file.exists && before === undefined ? undefined : fileDiff(file.shown, before, content)
+  const details = file.exists && before === undefined ? { path: file.shown } : diffDetails(file.shown, before, content)
   return textResult(
     `OK — ${file.shown}\n${file.exists ? "replaced" : "created"}, ${bytes.length} bytes\nversion: ${versionOf(bytes)}`,
-    { path: file.shown, ...(diff === undefined ? {} : { diff }) }
+    details
   )
 })
 
 /** The `write` tool. */
 export const writeTool: Tool<Operations> = {
   name: "write",
-  description: "Write a whole file; folders are made. An existing file needs overwrite: true; prefer edit for changes.",
+  description: "Write a whole UTF-8 file; folders are made. An existing file needs overwrite: true; prefer edit for changes.",
   inputSchema: {
     type: "object",
     properties: { path: { type: "string" }, content: { type: "string" }, overwrite: { type: "boolean" } },
-    required: ["path", "content"]
+    required: ["path", "content"],
+    additionalProperties: false
   },
   capabilities: ["write"],
   run: Effect.fnUntraced(function*(args) {
     const { files } = yield* Operations
     const path = textArgument(args, "path") ?? ""
+    const content = textArgument(args, "content") ?? ""
+    if (lacks(content, "UTF-8") !== undefined) return errorResult("content has half a surrogate pair, which is no character")
     return yield* files.exclusively(
       yield* files.locate(path),
       Effect.gen(function*() {
@@ -50,7 +54,7 @@ export const writeTool: Tool<Operations> = {
         if (file.exists && !isSet(args, "overwrite")) {
           return errorResult(`${file.shown} already exists; use edit, or write with overwrite: true`)
         }
-        return yield* put(files, file, textArgument(args, "content") ?? "")
+        return yield* put(files, file, content)
       })
     )
   }, Effect.catch((error) => Effect.succeed(errorResult(error.message))))

@@ -3,11 +3,16 @@ import { Clock, Effect, Fiber, Schedule } from "effect"
 import { TestClock } from "effect/testing"
 import { readFileSync } from "node:fs"
 import { bashTool } from "../src/index.ts"
-import type { BashOptions, ProcessRequest } from "../src/index.ts"
-import { call, fakeOperations, inWorkspace } from "./Rig.ts"
+import type { BashOptions, LeftProcess, ProcessRequest, ToolResult } from "../src/index.ts"
+import { call, fakeOperations, inWorkspace, textOf } from "./Rig.ts"
 
 const bash = (command: string, more: { timeout_seconds?: number } = {}, options: BashOptions = {}) =>
   call(bashTool(options), { command, ...more })
+
+const leftOf = (details: ToolResult["details"]) => (details?.["left_running"] ?? []) as ReadonlyArray<LeftProcess>
+
+/** Shell: waits until the last background process has become this program; before, it is one of the shell's group. */
+const untilRuns = (program: string) => `while ! grep -qa '^${program}' /proc/$!/cmdline; do :; done`
 
 const timed = <A, E, R>(self: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
@@ -65,13 +70,46 @@ describe("bash on this machine", () => {
       assert.deepStrictEqual(live, ["a\nb\n", "你"])
     })))
 
+  for (const [what, command] of [
+    ["in the background", "sleep 600 & echo done"],
+    ["without a terminal to lose", "nohup sleep 600 >/dev/null 2>&1 & echo done"],
+    ["in a session of its own, holding the output", `setsid sleep 600 & ${untilRuns("sleep")}; echo done`],
+    ["in a session of its own, printing", `setsid sh -c 'while :; do echo x; sleep 0.02; done' & ${untilRuns("sh")}; echo done`]
+  ] as const) {
+    it.live(`a process ${what} is named, does not hold the call, and ends with the session`, () =>
+      Effect.gen(function*() {
+        const left = yield* inWorkspace(() => Effect.gen(function*() {
+          const result = yield* bash(command)
+          assert.match(result.text, /stdout:\n(x\n)*done\n/)
+          // Some 450 ms where nothing else runs.
+          assert.isBelow(Number(result.details?.["duration_ms"]), 2000)
+          const left = leftOf(result.details)
+          assert.include(result.text, `[still running in the background, until the session ends: ${left[0]!.pid} ${left[0]!.command}`)
+          assert.strictEqual(left.some(({ escaped }) => escaped), command.startsWith("setsid"))
+          assert.strictEqual(result.text.includes("in a process group of its own"), command.startsWith("setsid"))
+          // The others, if any, are its short-lived children.
+          assert.isFalse(isGone(left[0]!.pid))
+          return left[0]!
+        }))
+        yield* waitUntilGone(left.pid)
+      }))
+  }
+
+  it.live("what a failed command left outside its group is named, and nothing that ended with it", () =>
+    inWorkspace((w) => Effect.gen(function*() {
+      const command = `sleep 600 & setsid sleep 601 & ${untilRuns("sleep")}; exit 3`
+      const { details } = yield* bash(command)
+      assert.strictEqual(details?.["exit_code"], 3)
+      assert.deepStrictEqual(leftOf(details).map(({ command }) => command), ["sleep 601"])
+      assert.deepStrictEqual(yield* w.names("."), [])
+    })))
+
   it.live("a process in the background neither holds the call nor is ended by it, but by the end of the session", () =>
     Effect.gen(function*() {
       const pid = yield* inWorkspace(() => Effect.gen(function*() {
-        const [result, took] = yield* timed(bash("(while :; do echo x; sleep 0.02; done) & echo pid $!"))
-        assert.isBelow(took, 2000)
-        assert.include(result.text, "a background process is still running")
+        const result = yield* bash("(while :; do echo x; sleep 0.02; done) & echo pid $!")
         const pid = Number(/pid (\d+)/.exec(result.text)?.[1])
+        assert.include(result.text, `[still running in the background, until the session ends: ${pid} `)
         assert.isFalse(isGone(pid))
         return pid
       }))
@@ -96,12 +134,31 @@ describe("bash on this machine", () => {
       yield* waitUntilGone(Number(yield* w.text("pid")))
     })))
 
-  it.live("interruption ends the whole tree", () =>
+  it.live("interruption ends the whole tree, what left the group too, and hands over what was printed", () =>
     inWorkspace((w) => Effect.gen(function*() {
-      const fiber = yield* Effect.forkChild(bash("sleep 300 & echo $! > pid; sleep 300"))
-      const pid = yield* w.text("pid").pipe(Effect.flatMap((text) => text === "" ? Effect.fail("empty") : Effect.succeed(Number(text))), Effect.eventually)
+      let partial: ToolResult | undefined
+      const live: Array<string> = []
+      const context = {
+        output: (delta: string) => Effect.sync(() => { live.push(delta) }),
+        interrupted: (result: ToolResult) => Effect.sync(() => { partial = result })
+      }
+      const command = "echo begun; setsid sleep 300 & echo $! > outer; sleep 300 & echo more; echo $! > pid; sleep 300"
+      const fiber = yield* Effect.forkChild(bashTool().run({ command }, context))
+      const number = (name: string) =>
+        w.text(name).pipe(Effect.flatMap((text) => text === "" ? Effect.fail("empty") : Effect.succeed(Number(text))), Effect.eventually)
+      const pids = [yield* number("pid"), yield* number("outer")]
+      yield* Effect.repeat(Effect.yieldNow, { until: () => live.length > 0 })
       yield* Fiber.interrupt(fiber)
-      yield* waitUntilGone(pid)
+      for (const pid of pids) yield* waitUntilGone(pid)
+      assert.match(textOf(partial!), /^INTERRUPTED \(\d+ ms\)\n\nstdout:\nbegun\n/)
+      assert.isTrue(partial?.isError)
+      assert.isTrue(partial?.details?.["interrupted"])
+    })))
+
+  it.live("a command longer than the system takes is an error result, and so is an environment", () =>
+    inWorkspace(() => Effect.gen(function*() {
+      assert.include((yield* bash(`: ${"x".repeat(200_000)}`)).text, "command has more than 131071 bytes")
+      assert.include((yield* bash("true", {}, { env: { LONG: "x".repeat(200_000) } })).text, "E2BIG")
     })))
 
   it.live("too much output loses its middle for the model and is whole in a file", () =>
@@ -133,6 +190,16 @@ describe("bash on this machine", () => {
       assert.isAtMost(Number(size), 64 * 1024 * 1024)
     })))
 
+  it.live("of much output little stays in memory", () =>
+    inWorkspace(() => Effect.gen(function*() {
+      const before = process.memoryUsage.rss()
+      const peak = { bytes: before }
+      const context = { output: () => Effect.sync(() => { peak.bytes = Math.max(peak.bytes, process.memoryUsage.rss()) }) }
+      const result = yield* bashTool().run({ command: "yes | head -c 200M" }, context)
+      assert.include(textOf(result), `the first ${64 * 1024 * 1024} of ${200 * 1024 * 1024} bytes are in`)
+      assert.isBelow(Math.max(peak.bytes, process.memoryUsage.rss()) - before, 100_000_000)
+    })), 30_000)
+
   it.live("a shell that is not there is an error result", () =>
     inWorkspace(() => Effect.gen(function*() {
       const result = yield* bash("true", {}, { shell: "/no/such/shell" })
@@ -158,7 +225,7 @@ describe("bash over any Operations", () => {
       const { text } = yield* bash("x")
       assert.isAtMost(Buffer.byteLength(text), 51_200)
       assert.include(text, "could not be kept: spill: the disk is full")
-    }).pipe(Effect.provide(fakeOperations((request) => Effect.as(say(request, "word\n".repeat(50_000)), { code: 0, background: false })))))
+    }).pipe(Effect.provide(fakeOperations((request) => Effect.as(say(request, "word\n".repeat(50_000)), { code: 0, background: false, left: [] })))))
 
   it.effect("both streams share the limit: neither is cut while they fit together", () =>
     Effect.gen(function*() {
@@ -169,6 +236,6 @@ describe("bash over any Operations", () => {
     }).pipe(Effect.provide(fakeOperations((request) =>
       Effect.as(
         Effect.andThen(say(request, "out\n".repeat(300)), request.onOutput("stderr", new TextEncoder().encode("err\n".repeat(1600)))),
-        { code: 0, background: false }
+        { code: 0, background: false, left: [] }
       )))))
 })

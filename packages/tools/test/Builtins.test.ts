@@ -1,8 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Effect, Fiber, FileSystem } from "effect"
 import { TestClock } from "effect/testing"
-import { builtins, gitTool } from "../src/index.ts"
+import type { JsonObject } from "@nimlet/protocol"
+import { Asker, askUserTool, builtins, gitTool, localTools, PathOutside, readSkillTool } from "../src/index.ts"
+import type { Operations, Tool } from "../src/index.ts"
 import { call, fakeOperations } from "./Rig.ts"
+
+const all: ReadonlyArray<Tool<Operations | FileSystem.FileSystem | Asker>> = [...builtins(), readSkillTool(Effect.succeed([])), askUserTool]
 
 describe("built-in tools", () => {
   it("come in a fixed order with their capabilities", () => {
@@ -11,10 +15,32 @@ describe("built-in tools", () => {
     ])
   })
 
-  it("take at most 3 kB of a request, all together", () => {
-    const sent = builtins().map(({ description, inputSchema, name }) => ({ name, description, input_schema: inputSchema }))
-    assert.isAtMost(Buffer.byteLength(JSON.stringify(sent)), 3000)
+  it("take at most 4 kB of a request, all together", () => {
+    const sent = all.map(({ description, inputSchema, name }) => ({ name, description, input_schema: inputSchema }))
+    assert.isAtMost(Buffer.byteLength(JSON.stringify(sent)), 4000)
   })
+
+  it("refuse arguments they do not know, at every depth", () => {
+    const open = (schema: unknown): boolean => {
+      if (typeof schema !== "object" || schema === null) return false
+      const { additionalProperties, type } = schema as { additionalProperties?: unknown; type?: unknown }
+      return (type === "object" && additionalProperties !== false) || Object.values(schema).some(open)
+    }
+    assert.deepStrictEqual(all.filter(({ inputSchema }) => open(inputSchema)).map(({ name }) => name), [])
+  })
+
+  it.effect("bound to the services in force they need nothing more, each keeping its own", () =>
+    Effect.gen(function*() {
+      const tools = yield* localTools(all).pipe(
+        Effect.provideService(Asker, { ask: ({ options }) => Effect.succeed({ outcome: "answered", answer: options[1] ?? "" }) }),
+        Effect.provide(fakeOperations(() => Effect.never, { locate: (path) => Effect.fail(new PathOutside({ path })) })),
+        Effect.provideService(FileSystem.FileSystem, FileSystem.makeNoop({}))
+      )
+      const run = (name: string, args: JsonObject) => call(tools.find((tool) => tool.name === name)!, args)
+      assert.strictEqual((yield* run("ask_user", { question: "Which?", options: ["a", "b"] })).text, "b")
+      assert.include((yield* run("ls", {})).text, "outside the workspace")
+      assert.include((yield* run("read_skill", { name: "x" })).text, "there is none")
+    }))
 
   it("bash states the limit it was given", () => {
     assert.include(builtins({ maxOutputBytes: 100 * 1024 }).find(({ name }) => name === "bash")?.description ?? "", "over 100 KB")
@@ -29,5 +55,5 @@ describe("built-in tools", () => {
       const result = yield* Fiber.join(fiber)
       assert.isTrue(result.isError)
       assert.include(result.text, "git failed: it took longer than 60 s")
-    }).pipe(Effect.provide(fakeOperations(() => Effect.never))))
+    }).pipe(Effect.provide(fakeOperations(() => Effect.never, { locate: () => Effect.succeed({ real: "/w", shown: ".", exists: true }) }))))
 })

@@ -56,10 +56,10 @@ describe("edit", () => {
   it.effect("refuses another version, a binary, a missing file and a call without texts", () =>
     inWorkspace((w) => Effect.gen(function*() {
       yield* w.put("f", "a")
-      yield* w.put("latin", Uint8Array.of(0x61, 0xe9, 0x62))
+      yield* w.put("binary", Uint8Array.of(0x61, 0, 0x62))
       for (const args of [
         { path: "f", old_text: "a", new_text: "b", expected_version: "0000000000000000" },
-        { path: "latin", old_text: "a", new_text: "b" },
+        { path: "binary", old_text: "a", new_text: "b" },
         { path: "none", old_text: "a", new_text: "b" },
         { path: "f" }
       ]) {
@@ -68,6 +68,48 @@ describe("edit", () => {
         assert.match(result.text, /^EDIT_FAILED: /)
       }
       assert.strictEqual(yield* w.text("f"), "a")
+    })))
+
+  it.effect("changes text in UTF-16 and Latin-1 and leaves every other byte as it is", () =>
+    inWorkspace((w) => Effect.gen(function*() {
+      const little = (text: string) => Buffer.from(text, "utf16le")
+      yield* w.put("wide", little("\ufeffone\r\ntwo \ud83d\r\n"))
+      yield* edit({ path: "wide", old_text: "one\n", new_text: "你\n😀\n" })
+      assert.deepStrictEqual(yield* w.bytes("wide"), little("\ufeff你\r\n😀\r\ntwo \ud83d\r\n"))
+      yield* w.put("old", Buffer.from("café\n\xff\xfe\nend", "latin1"))
+      yield* edit({ path: "old", old_text: "café", new_text: "thé" })
+      assert.deepStrictEqual(yield* w.bytes("old"), Buffer.from("thé\n\xff\xfe\nend", "latin1"))
+      const result = yield* edit({ path: "old", old_text: "end", new_text: "你" })
+      assert.match(result.text, /^EDIT_FAILED: new_text has the character "你", which Latin-1, the encoding of the file, cannot hold/)
+    })))
+
+  it.effect("half a surrogate pair is neither found in a character nor written", () =>
+    inWorkspace((w) => Effect.gen(function*() {
+      yield* w.put("f", "a😀b")
+      for (const args of [{ old_text: "\ud83d", new_text: "x" }, { old_text: "a", new_text: "\ude00" }]) {
+        assert.include((yield* edit({ path: "f", ...args })).text, "EDIT_FAILED")
+      }
+      assert.isTrue((yield* write({ path: "f", content: "\ud83d", overwrite: true })).isError)
+      assert.strictEqual(yield* w.text("f"), "a😀b")
+    })))
+
+  it.effect("replaces every occurrence on request, counts them and names the first places", () =>
+    inWorkspace((w) => Effect.gen(function*() {
+      yield* w.put("f", "x = x\r\n".repeat(30_000))
+      const { text } = yield* edit({ path: "f", old_text: "x", new_text: "$&", replace_all: true })
+      assert.strictEqual(yield* w.text("f"), "$& = $&\r\n".repeat(30_000))
+      assert.match(text, /replacements: 60000, lines 1, 2, 3, .*, 20 and 29980 more places$/)
+      assert.include((yield* edit({ path: "f", old_text: "x", new_text: "y", replace_all: true })).text, "does not occur")
+    })))
+
+  it.effect("a long diff is bounded and says so, a huge file's is left out", () =>
+    inWorkspace((w) => Effect.gen(function*() {
+      yield* w.put("f", "line\n".repeat(20_000))
+      const { details } = yield* edit({ path: "f", old_text: "line", new_text: "changed", replace_all: true })
+      assert.isAtMost(Buffer.byteLength(String(details?.["diff"])), 51_200)
+      assert.isTrue(details?.["diff_truncated"])
+      yield* w.put("g", "end" + "line\n".repeat(300_000))
+      assert.deepStrictEqual((yield* edit({ path: "g", old_text: "end", new_text: "END" })).details, { path: "g", diff_truncated: true })
     })))
 
   it.effect("loses no change when many edits of one file come at once under different names", () =>

@@ -1,9 +1,11 @@
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { execFileSync } from "node:child_process"
-import { gitTool } from "../src/index.ts"
+import { gitTool, layerLocal } from "../src/index.ts"
+import type { ProcessRequest } from "../src/index.ts"
 import type { Folder } from "./Rig.ts"
-import { call, inWorkspace } from "./Rig.ts"
+import { call, fakeOperations, inWorkspace, makeFolder } from "./Rig.ts"
 
 const git = (args: { [key: string]: unknown } = {}) => call(gitTool(), args)
 
@@ -83,6 +85,93 @@ describe("git", () => {
       }
       assert.deepStrictEqual((yield* w.names(".")).filter((name) => name.startsWith("ran-")), [])
       assert.include((yield* git({ operation: "diff" })).text, "+two")
+    })))
+
+  it.live("an environment that would run a program, write a file or point elsewhere has no effect", () =>
+    inRepository((w) => Effect.gen(function*() {
+      const trap = (name: string) => `sh -c 'touch "${w.root}/ran-${name}"'`
+      yield* run(w, "init", "-q", "elsewhere")
+      const env = {
+        PATH: process.env["PATH"] ?? "", HOME: w.root, PAGER: trap("pager"), EDITOR: trap("editor"),
+        GIT_PAGER: trap("git-pager"), GIT_EXTERNAL_DIFF: trap("external"), GIT_DIR: w.at("elsewhere/.git"), GIT_INDEX_FILE: w.at("made-index"),
+        GIT_TRACE: w.at("made-trace"), GIT_TRACE2_EVENT: w.at("made-trace2"), GIT_EXEC_PATH: w.root,
+        GIT_CONFIG_COUNT: "1", GIT_CONFIG_KEY_0: "core.fsmonitor", GIT_CONFIG_VALUE_0: trap("fsmonitor"),
+        GIT_CONFIG_PARAMETERS: `'diff.external=${trap("parameters")}'`
+      }
+      const before = yield* w.names(".")
+      const outer = Object.entries(env).filter(([name]) => name.startsWith("GIT_"))
+      for (const [name, value] of outer) process.env[name] = value
+      yield* Effect.addFinalizer(() => Effect.sync(() => { for (const [name] of outer) delete process.env[name] }))
+      for (const tool of [gitTool({ env }), gitTool()]) {
+        for (const operation of ["status", "log", "show", "diff", "blame"]) {
+          const result = yield* call(tool, operation === "blame" ? { operation, path: "a.txt" } : { operation })
+          assert.isFalse(result.isError, `${operation}: ${result.text}`)
+        }
+      }
+      assert.deepStrictEqual(yield* w.names("."), before)
+      assert.include((yield* call(gitTool({ env }), { operation: "diff" })).text, "+two")
+    })))
+
+  it.effect("of an environment that is given it takes no name of git's own, known or not", () =>
+    Effect.gen(function*() {
+      const seen: Array<ProcessRequest["env"]> = []
+      yield* call(gitTool({ env: { HOME: "/h", GIT_UNHEARD_OF: "1", GIT_PAGER: "less" } }), { operation: "log" }).pipe(
+        Effect.provide(fakeOperations(({ env, extendEnv }) => {
+          assert.isFalse(extendEnv)
+          seen.push(env)
+          return Effect.succeed({ code: 0, background: false, left: [] })
+        }, { locate: () => Effect.succeed({ real: "/w", shown: ".", exists: true }) }))
+      )
+      const set = Object.entries(seen[0] ?? {}).filter(([, value]) => value !== undefined).map(([name]) => name)
+      assert.deepStrictEqual(set.sort(), ["GIT_ALLOW_PROTOCOL", "GIT_LITERAL_PATHSPECS", "GIT_NO_LAZY_FETCH", "GIT_OPTIONAL_LOCKS", "GIT_TERMINAL_PROMPT", "HOME"])
+    }))
+
+  it.live("a repository that says its files lie elsewhere shows none of them", () =>
+    inRepository((w) => Effect.gen(function*() {
+      const other = yield* makeFolder
+      yield* other.put("a.txt", "secret\n")
+      for (const folder of [other.root, "/"]) {
+        yield* run(w, "config", "core.worktree", folder)
+        for (const operation of ["status", "diff", "blame"]) {
+          const { text } = yield* git({ operation, path: operation === "blame" ? "a.txt" : undefined })
+          assert.notInclude(text, "secret")
+          assert.notInclude(text, "etc")
+        }
+      }
+      yield* run(w, "config", "core.worktree", other.root)
+      assert.include((yield* git({ operation: "diff" })).text, "puts its files outside the workspace")
+      yield* run(w, "config", "core.worktree", w.root)
+      assert.include((yield* git({ operation: "diff" })).text, "+two")
+    })))
+
+  it.live("of a workspace within a repository it shows what changed in the workspace, and all of the history", () =>
+    Effect.gen(function*() {
+      const outer = yield* makeFolder
+      yield* run(outer, "init", "-q")
+      yield* outer.put("secret", "old\n")
+      yield* outer.put("inner/f", "old\n")
+      yield* run(outer, "add", ".")
+      yield* run(outer, "commit", "-qm", "both")
+      yield* outer.put("secret", "new\n")
+      yield* outer.put("inner/f", "new\n")
+      const { diff, show, status } = yield* Effect.all({ status: git(), diff: git({ operation: "diff" }), show: git({ operation: "show" }) }).pipe(
+        Effect.provide(layerLocal({ workspace: outer.at("inner") }))
+      )
+      assert.strictEqual(status.text, "## main\n M f\n")
+      assert.notInclude(diff.text, "secret")
+      assert.include(diff.text, "+new")
+      assert.include(show.text, "secret")
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)))
+
+  it.live("a path is a plain name, whatever it looks like to git", () =>
+    inRepository((w) => Effect.gen(function*() {
+      for (const name of [":(top)a.txt", "--output=stolen", "*", "ä b"]) yield* w.put(name, "x\n")
+      yield* run(w, "--literal-pathspecs", "add", "--", ":(top)a.txt", "--output=stolen", "*", "ä b")
+      assert.strictEqual((yield* git({ path: ":(top)a.txt" })).text, "## main\nA  :(top)a.txt\n")
+      assert.strictEqual((yield* git({ path: "*" })).text, "## main\nA  *\n")
+      assert.strictEqual((yield* git({ path: "ä b" })).text, '## main\nA  "ä b"\n')
+      assert.isFalse((yield* git({ operation: "diff", path: "--output=stolen" })).isError)
+      assert.isFalse(yield* w.fs.exists(w.at("stolen")))
     })))
 
   it.live("takes no lock, so that it never stands in the way of a git that writes", () =>

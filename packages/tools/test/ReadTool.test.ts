@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { execFileSync } from "node:child_process"
+import { createServer } from "node:net"
 import { readTool, versionOf } from "../src/index.ts"
 import { call, fakeOperations, inWorkspace } from "./Rig.ts"
 
@@ -80,6 +81,50 @@ describe("read", () => {
       assert.strictEqual(chunks, 3)
     }))
 
+  it.effect("of a large file's endless line it reads no more than it can show", () =>
+    Effect.gen(function*() {
+      let chunks = 0
+      const info = { kind: "file", size: 2 ** 40, mode: 0o644 } as const
+      const file = { real: "/w/huge", shown: "huge", exists: true }
+      const result = yield* read({ path: "huge" }).pipe(Effect.provide(fakeOperations(() => Effect.never, {
+        locate: () => Effect.succeed(file),
+        scan: (_, step) => Effect.sync(() => {
+          do chunks++
+          while (step(new TextEncoder().encode("x".repeat(65_536)), info) && chunks < 1000)
+          return info
+        })
+      })))
+      assert.include(result.text, "line 1 has at least 65536 bytes")
+      assert.strictEqual(chunks, 1)
+    }))
+
+  it.effect("reads UTF-16 by its mark and says so, lines cut where they end and not at any byte 10", () =>
+    inWorkspace((w) => Effect.gen(function*() {
+      const text = "caf\u010a\r\n\u0a0d😀\nlast"
+      const little = Buffer.from(`\ufeff${text}`, "utf16le")
+      yield* w.put("le", little)
+      yield* w.put("be", Buffer.from(little).swap16())
+      for (const [path, name] of [["le", "UTF-16LE"], ["be", "UTF-16BE"]] as const) {
+        assert.include((yield* read({ path })).text, `encoding: ${name}\nlines: 1-3 of 3\n\n1 | caf\u010a\n2 | \u0a0d😀\n3 | last`)
+      }
+    })))
+
+  it.effect("shows a file that is not UTF-8 as Latin-1, says so, and stays within its limit", () =>
+    inWorkspace((w) => Effect.gen(function*() {
+      yield* w.put("old", Buffer.from("ümlaut\ncafé\n", "latin1"))
+      assert.match((yield* read({ path: "old" })).text, /\nencoding: shown as Latin-1[^\n]*\nlines: 1-2 of 2\n\n1 \| ümlaut\n2 \| café$/)
+      yield* w.put("much", Buffer.from("é".repeat(100).concat("\n").repeat(2000), "latin1"))
+      const { text } = yield* read({ path: "much" })
+      assert.isAtMost(Buffer.byteLength(text), 51_200)
+      assert.include(text, "next: start_line=")
+    })))
+
+  it.effect("a byte order mark is no part of the first line, and is one of any other", () =>
+    inWorkspace((w) => Effect.gen(function*() {
+      yield* w.put("f", "\ufeffone\n\ufefftwo")
+      assert.match((yield* read({ path: "f" })).text, /\n1 \| one\n2 \| \ufefftwo$/)
+    })))
+
   it.effect("says that a file is empty", () =>
     inWorkspace((w) => Effect.gen(function*() {
       yield* w.put("e", "")
@@ -113,6 +158,10 @@ describe("read", () => {
     inWorkspace((w) => Effect.gen(function*() {
       execFileSync("mkfifo", [w.at("pipe")])
       yield* w.put("folder/x", "")
+      const server = createServer().listen(w.at("socket"))
+      yield* Effect.addFinalizer(() => Effect.sync(() => { server.close() }))
+      yield* Effect.callback<void>((resume) => { server.once("listening", () => resume(Effect.void)) })
+      assert.include((yield* read({ path: "socket" })).text, "not a regular file")
       for (const path of ["pipe", "folder"]) assert.isTrue((yield* read({ path })).isError, path)
       assert.include((yield* read({ path: "pipe" })).text, "not a regular file")
       assert.include((yield* read({ path: "missing/file" })).text, "no such file")
@@ -124,5 +173,8 @@ describe("read", () => {
       const result = yield* read({ path: "b" })
       assert.isTrue(result.isError)
       assert.include(result.text, "binary file of 4 bytes")
+      // Neither UTF-8 nor text in Latin-1.
+      yield* w.put("c", Uint8Array.of(1, 2, 0xe9, 3))
+      assert.include((yield* read({ path: "c" })).text, "binary file of 4 bytes")
     })))
 })

@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { TestClock } from "effect/testing"
 import { modelLimits } from "../src/Output.ts"
 import { makeRecorder } from "../src/Recorder.ts"
 
@@ -16,23 +15,5 @@ describe("Recorder", () => {
       for (let i = 0; i < 70; i++) yield* recorder.take("stdout", chunk(MIB))
       assert.strictEqual(kept, 64 * MIB)
       assert.deepStrictEqual(recorder.report().notes, [`[cut; the first ${64 * MIB} of ${70 * MIB} bytes are in /spill; look into it with bash]`])
-    }))
-
-  it.effect("live output is whole up to 1 MiB, then one chunk in 250 ms", () =>
-    Effect.gen(function*() {
-      let live = 0
-      const recorder = yield* makeRecorder({
-        spill: Effect.never,
-        live: (delta) => Effect.sync(() => { live += delta.length }),
-        limits: { maxBytes: 1e9, maxLines: 1e9 }
-      })
-      yield* TestClock.adjust("1 second")
-      yield* recorder.take("stdout", chunk(MIB))
-      assert.strictEqual(live, MIB)
-      for (let i = 0; i < 10; i++) yield* recorder.take("stdout", chunk(100))
-      assert.strictEqual(live, MIB + 100)
-      yield* TestClock.adjust("250 millis")
-      yield* recorder.take("stderr", chunk(100))
-      assert.strictEqual(live, MIB + 200)
     }))
 })

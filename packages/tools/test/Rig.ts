@@ -32,6 +32,7 @@ export const makeFolder = Effect.gen(function*() {
     }),
     /** Decoded with its byte order mark, unlike `readFileString`. */
     text: (name: string) => Effect.map(fs.readFile(at(name)), (bytes) => Buffer.from(bytes).toString("utf8")),
+    bytes: (name: string) => Effect.map(fs.readFile(at(name)), (bytes) => Buffer.from(bytes)),
     names: (name: string) => Effect.map(fs.readDirectory(at(name)), (names) => [...names].sort()),
     mode: (name: string) => Effect.map(fs.stat(at(name)), (info) => info.mode & 0o777),
     link: (target: string, name: string) => fs.symlink(target, at(name)),

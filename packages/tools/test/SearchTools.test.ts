@@ -1,11 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Effect, Fiber, Schema } from "effect"
+import { TestClock } from "effect/testing"
+import { execFileSync } from "node:child_process"
 import { globTool, grepTool, lsTool, ProcessFailed } from "../src/index.ts"
 import { gather, makeRecords } from "../src/Gather.ts"
 import { splitPattern } from "../src/GlobTool.ts"
 import { makeLocalSearch } from "../src/Operations/LocalSearch.ts"
 import type { Folder } from "./Rig.ts"
-import { call, inWorkspace } from "./Rig.ts"
+import { call, fakeOperations, inWorkspace } from "./Rig.ts"
 
 const grep = (args: { [key: string]: unknown }) => call(grepTool, args)
 const glob = (args: { [key: string]: unknown }) => call(globTool, args)
@@ -23,11 +25,15 @@ const project = Effect.fnUntraced(function*(w: Folder) {
   yield* w.put(".hidden/c.ts", "needle\n")
 })
 
+/** A result without what it says of ignored files. */
+const withoutNote = (text: string): string => text.replace(/\n\[Ignored files match[^\n]*\]$/, "")
+
 const inProject = <A, E, R>(body: (w: Folder) => Effect.Effect<A, E, R>) => inWorkspace((w) => Effect.andThen(project(w), body(w)))
 
 describe("grep", () => {
   it.live("gives path:line:text sorted by path, hidden files too, ignored ones and .git not", () =>
     inProject((w) => Effect.gen(function*() {
+      const grep = (args: { pattern: string }) => Effect.map(call(grepTool, args), ({ text }) => ({ text: withoutNote(text) }))
       const expected = [".hidden/c.ts:1:needle", "src/a.ts:3:needle three", "src/deep/b.md:1:needle", "top.ts:1:const needle = 1"]
       assert.deepStrictEqual((yield* grep({ pattern: "needle" })).text.split("\n"), expected)
       yield* w.put(".git/config.ts", "needle\n")
@@ -36,20 +42,64 @@ describe("grep", () => {
 
   it.live("narrows by a glob for names, for paths, and against names, and never into ignored files", () =>
     inProject(() => Effect.gen(function*() {
-      const files = (args: object) => Effect.map(grep({ pattern: "needle", ...args }), ({ text }) => text.split("\n").map((line) => line.split(":")[0]))
+      const files = (args: object) => Effect.map(grep({ pattern: "needle", ...args }), ({ text }) => withoutNote(text).split("\n").map((line) => line.split(":")[0]))
       assert.deepStrictEqual(yield* files({ glob: "*.{ts,log}" }), [".hidden/c.ts", "src/a.ts", "top.ts"])
       assert.deepStrictEqual(yield* files({ glob: "src/**" }), ["src/a.ts", "src/deep/b.md"])
       assert.deepStrictEqual(yield* files({ glob: "!*.ts" }), ["src/deep/b.md"])
       assert.deepStrictEqual(yield* files({ path: "src/deep" }), ["src/deep/b.md"])
     })))
 
-  it.live("searches an ignored file that is named as path, and says so when it finds nothing", () =>
-    inProject(() => Effect.gen(function*() {
+  it.live("searches an ignored file that is named as path, and ignored ones on request", () =>
+    inProject((w) => Effect.gen(function*() {
       assert.strictEqual((yield* grep({ pattern: "needle", path: "gen/a.ts" })).text, "gen/a.ts:1:needle")
+      yield* w.put(".git/config.ts", "needle\n")
+      const all = (yield* grep({ pattern: "needle", include_ignored: true })).text.split("\n").map((line) => line.split(":")[0])
+      assert.deepStrictEqual(all, [".hidden/c.ts", "gen/a.ts", "src/a.ts", "src/deep/b.md", "src/node_modules/x/i.ts", "top.ts", "x.log"])
+    })))
+
+  it.live("finding little or nothing, it says whether ignored files match; finding more or asked for all, it does not look", () =>
+    inProject((w) => Effect.gen(function*() {
       const none = yield* grep({ pattern: "needle", path: "gen" })
       assert.isFalse(none.isError)
-      assert.match(none.text, /^No matches\. Ignored files were not searched/)
+      assert.strictEqual(none.text, "No matches. Ignored files match, e.g. gen/a.ts; include_ignored shows them.")
+      assert.strictEqual((yield* grep({ pattern: "needle", glob: "**/*.log" })).text, "No matches. Ignored files match, e.g. x.log; include_ignored shows them.")
+      assert.strictEqual((yield* grep({ pattern: "not to be found" })).text, "No matches.")
+      assert.strictEqual((yield* grep({ pattern: "needle", path: "src" })).text, "src/a.ts:3:needle three\nsrc/deep/b.md:1:needle\n[Ignored files match, e.g. src/node_modules/x/i.ts; include_ignored shows them.]")
+      assert.strictEqual((yield* grep({ pattern: "needle three" })).text, "src/a.ts:3:needle three")
+      yield* w.put("many", "needle\n".repeat(5))
+      assert.notInclude((yield* grep({ pattern: "needle" })).text, "Ignored")
+      assert.notInclude((yield* grep({ pattern: "none", include_ignored: true })).text, "gnored")
     })))
+
+  it.live("does not wait for a pipe that is named, and skips one in a folder", () =>
+    inWorkspace((w) => Effect.gen(function*() {
+      execFileSync("mkfifo", [w.at("pipe")])
+      yield* w.put("f", "hit\n")
+      assert.include((yield* grep({ pattern: "hit", path: "pipe" })).text, "neither a file nor a folder")
+      assert.strictEqual((yield* grep({ pattern: "hit" })).text, "f:1:hit")
+    })))
+
+  it.live("finds in UTF-16, and in text that is no UTF-8", () =>
+    inWorkspace((w) => Effect.gen(function*() {
+      yield* w.put("a", Buffer.from("\ufeffhit wide\n", "utf16le"))
+      yield* w.put("b", Buffer.from("hit caf\xe9\n", "latin1"))
+      assert.strictEqual((yield* grep({ pattern: "hit" })).text, "a:1:hit wide\nb:1:hit caf\ufffd")
+    })))
+
+  it.effect("looks into ignored files for half a second at most", () =>
+    Effect.gen(function*() {
+      const fiber = yield* Effect.forkChild(grep({ pattern: "x" }), { startImmediately: true })
+      yield* TestClock.adjust("499 millis")
+      assert.isUndefined(fiber.pollUnsafe())
+      yield* TestClock.adjust("1 millis")
+      assert.strictEqual((yield* Fiber.join(fiber)).text, "No matches. There was no time to look into ignored files; include_ignored does.")
+    }).pipe(Effect.provide(fakeOperations(
+      ({ args }) => args.includes("--no-ignore") ? Effect.never : Effect.succeed({ code: 1, background: false, left: [] }),
+      {
+        locate: () => Effect.succeed({ real: "/w", shown: ".", exists: true }),
+        info: () => Effect.succeed({ kind: "directory", size: 0, mode: 0o755 })
+      }
+    ))))
 
   it.live("ignores case on request, knows look-behind, and takes a pattern that begins with a dash", () =>
     inProject((w) => Effect.gen(function*() {
@@ -96,7 +146,7 @@ describe("grep", () => {
           run: ({ command }) => {
             tried.push(command)
             return command === "rg" && onPath
-              ? Effect.succeed({ code: 0, background: false })
+              ? Effect.succeed({ code: 0, background: false, left: [] })
               : Effect.fail(new ProcessFailed({ command, reason: "", missing: true }))
           }
         }, Effect.succeed("/gone/rg"))
@@ -113,13 +163,21 @@ describe("grep", () => {
 describe("glob", () => {
   it.live("matches one folder with *, any depth with **, and never lists ignored files", () =>
     inProject(() => Effect.gen(function*() {
-      const files = (args: object) => Effect.map(glob(args as { [key: string]: unknown }), ({ text }) => text.split("\n"))
+      const files = (args: object) => Effect.map(glob(args as { [key: string]: unknown }), ({ text }) => withoutNote(text).split("\n"))
       assert.deepStrictEqual(yield* files({ pattern: "*.ts" }), ["top.ts"])
       assert.deepStrictEqual(yield* files({ pattern: "**/*.ts" }), [".hidden/c.ts", "src/a.ts", "top.ts"])
       assert.deepStrictEqual(yield* files({ pattern: "src/**" }), ["src/a.ts", "src/deep/b.md"])
       assert.deepStrictEqual(yield* files({ pattern: "src/?.{ts,js}" }), ["src/a.ts"])
       assert.deepStrictEqual(yield* files({ pattern: "**/*.md", path: "src" }), ["src/deep/b.md"])
       assert.deepStrictEqual(yield* files({ pattern: "gen/a.ts" }), ["gen/a.ts"])
+    })))
+
+  it.live("says what ignore rules hide, and lists it on request", () =>
+    inProject(() => Effect.gen(function*() {
+      assert.strictEqual((yield* glob({ pattern: "gen/*" })).text, "No files. Ignored files match, e.g. gen/a.ts; include_ignored shows them.")
+      assert.strictEqual((yield* glob({ pattern: "**/*.log" })).text, "No files. Ignored files match, e.g. x.log; include_ignored shows them.")
+      assert.strictEqual((yield* glob({ pattern: "**/*.md" })).text, "src/deep/b.md")
+      assert.strictEqual((yield* glob({ pattern: "**/*.ts", include_ignored: true })).text, ".hidden/c.ts\ngen/a.ts\nsrc/a.ts\nsrc/node_modules/x/i.ts\ntop.ts")
     })))
 
   it.live("says No files, refuses outside, and stops at 200", () =>

@@ -28,5 +28,7 @@ export const printMode = (output: Output["Service"]): Mode => ({
   },
   notice: (text) => output.err(asLines(text)),
   opened: () => Effect.void,
-  closed: (_, result) => result.success ? output.out(asLines(result.text)) : Effect.void
+  switched: () => Effect.void,
+  refused: () => Effect.void,
+  closed: (_, result) => result.success || result.text !== "" ? output.out(asLines(result.text)) : Effect.void
 })

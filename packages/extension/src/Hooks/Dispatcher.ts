@@ -7,6 +7,7 @@ import { fieldsOf } from "../Fields.ts"
 import type { HookOptions, HookOutcome } from "../HookOutcome.ts"
 import type { Subscriber } from "../Subscriber.ts"
 import { applyReply, block, outcomeOf, type Tally, untouched } from "./Fold.ts"
+import { Patience } from "./Patience.ts"
 
 type Decoder = (line: JsonObject) => { readonly values: object; readonly bad: ReadonlyArray<string> }
 const decoders = new Map<HookName, Decoder>()
@@ -18,9 +19,6 @@ const decoderOf = (event: HookName): Decoder => {
   return made
 }
 
-/** An event that takes longer says who it waits for. */
-const patience = "2 seconds"
-
 /**
  * A dispatcher over whoever `subscribersOf` names at the moment. Events that nobody waits for are told in `scope`; how
  * many are under way at once is bounded by what each extension's actor takes.
@@ -28,24 +26,25 @@ const patience = "2 seconds"
 export const makeDispatcher = (subscribersOf: (event: HookName) => ReadonlyArray<Subscriber>, scope: Scope.Scope) => {
   /** Extensions whose absence has been told; forgotten when they answer again. */
   const missing = new Set<string>()
+  const patience = new Patience(scope)
 
   const warn = (extension: string, message: string) =>
     Effect.flatMap(Diagnostics, (diagnose) => diagnose({ level: "warning", message, extension }))
 
   const asked = (event: HookName, options: HookOptions | undefined) => {
     const all = subscribersOf(event)
-    const { planning = false, reloading = false } = options ?? {}
-    return planning || reloading
-      ? all.filter(({ inPlanMode, onReload }) => (inPlanMode || !planning) && (onReload || !reloading))
+    const { except, planning = false, reloading = false } = options ?? {}
+    return planning || reloading || except !== undefined
+      ? all.filter(({ inPlanMode, key, onReload }) => (inPlanMode || !planning) && (onReload || !reloading) && key !== except)
       : all
   }
 
   /** Says what went wrong, unless the supervisor has said it (a crash) or it is known (still away). */
   const report = ({ key }: Subscriber, error: CallFailed) => {
-    if (error.reason === "crashed") return Effect.void
-    if (error.reason === "unavailable") {
-      if (missing.has(key)) return Effect.void
+    if (error.reason === "crashed" || error.reason === "unavailable") {
+      const told = error.reason === "crashed" || error.told === true || missing.has(key)
       missing.add(key)
+      if (told) return Effect.void
     }
     return warn(key, toldOf(error))
   }
@@ -118,24 +117,6 @@ export const makeDispatcher = (subscribersOf: (event: HookName) => ReadonlyArray
       { concurrency: "unbounded", discard: true }
     )
 
-  /** Runs what asks those in `waiting`, and says who they are when it takes long. */
-  const watched = <A>(event: HookName, asking: (waiting: Set<string>) => Effect.Effect<A>): Effect.Effect<A> =>
-    Effect.suspend(() => {
-      const waiting = new Set<string>()
-      const notice = Effect.suspend(() =>
-        Effect.flatMap(Diagnostics, (diagnose) =>
-          Effect.forEach(
-            [...waiting],
-            (extension) => diagnose({ level: "info", message: `waiting for extension '${extension}' (${event})`, extension }),
-            { discard: true }
-          ))
-      )
-      return Effect.flatMap(
-        Effect.forkChild(Effect.andThen(Effect.sleep(patience), notice), { startImmediately: true }),
-        (timer) => Effect.ensuring(asking(waiting), Effect.sync(() => timer.interruptUnsafe()))
-      )
-    })
-
   const run = <N extends HookName>(
     event: N,
     payload: HookPayload<N>,
@@ -144,9 +125,9 @@ export const makeDispatcher = (subscribersOf: (event: HookName) => ReadonlyArray
     const subscribers = asked(event, options)
     if (subscribers.length === 0) return Effect.succeed(outcomeOf(untouched<N>(payload)))
     const { awaited, kind }: { readonly kind: HookKind; readonly awaited?: true } = HookEvents[event]
-    if (kind !== "observe") return watched(event, (waiting) => chain(event, payload, subscribers, waiting))
+    if (kind !== "observe") return patience.watched(event, (waiting) => chain(event, payload, subscribers, waiting))
     const telling = awaited === true
-      ? watched(event, (waiting) => tellAll(event, payload, subscribers, waiting))
+      ? patience.watched(event, (waiting) => tellAll(event, payload, subscribers, waiting))
       : Effect.forkIn(tellAll(event, payload, subscribers, new Set()), scope, { startImmediately: true })
     return Effect.as(telling, outcomeOf(untouched<N>(payload)))
   }

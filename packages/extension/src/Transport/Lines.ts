@@ -15,15 +15,15 @@ export interface LineTooLong {
 export type Line = Result.Result<string, LineTooLong>
 
 const LF = 10
-const CR = 13
+const BOM = "\uFEFF"
 
 /**
- * A decoder with memory for an unfinished line. Bytes are decoded a whole line at a time, so a character split over
+ * A decoder with memory for an unfinished line. Bytes are decoded whole lines at a time, so a character split over
  * chunks is never torn; a line over the limit costs no more memory than the limit.
  */
 export class LineDecoder {
   readonly #limit: number
-  readonly #decoder = new TextDecoder()
+  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true })
   #parts: Array<Uint8Array> = []
   #size = 0
   #skipping = false
@@ -33,16 +33,26 @@ export class LineDecoder {
     this.#limit = limit
   }
 
+  /** It is in the midst of a line over the limit and keeps nothing of what it is given. */
+  get isSkipping(): boolean {
+    return this.#skipping
+  }
+
   /** The lines that `chunk` completes. */
   push(chunk: Uint8Array): Array<Line> {
     const lines: Array<Line> = []
-    let from = 0
-    for (let at = chunk.indexOf(LF); at !== -1; at = chunk.indexOf(LF, from)) {
-      this.#keep(chunk.subarray(from, at), lines)
-      this.#finish(lines)
-      from = at + 1
+    const last = chunk.lastIndexOf(LF)
+    if (last === -1) {
+      this.#keep(chunk, lines)
+      return lines
     }
-    if (from < chunk.length) this.#keep(chunk.subarray(from), lines)
+    const first = this.#isEmpty ? -1 : chunk.indexOf(LF)
+    if (first !== -1) {
+      this.#keep(chunk.subarray(0, first), lines)
+      this.#finish(lines)
+    }
+    this.#split(chunk.subarray(first + 1, last), lines)
+    this.#keep(chunk.subarray(last + 1), lines)
     return lines
   }
 
@@ -53,11 +63,35 @@ export class LineDecoder {
     return lines
   }
 
+  get #isEmpty(): boolean {
+    return this.#size === 0 && !this.#skipping
+  }
+
+  /** Lines that lie whole within a chunk: decoded at once, for there may be thousands. */
+  #split(bytes: Uint8Array, lines: Array<Line>): void {
+    if (bytes.length > this.#limit) {
+      this.#splitLong(bytes, lines)
+      return
+    }
+    for (const text of this.#decoder.decode(bytes).split("\n")) this.#add(text, lines)
+  }
+
+  /** The same for a chunk larger than a line may be. */
+  #splitLong(bytes: Uint8Array, lines: Array<Line>): void {
+    let from = 0
+    for (let at = bytes.indexOf(LF); from <= bytes.length; at = bytes.indexOf(LF, from)) {
+      const to = at === -1 ? bytes.length : at
+      this.#keep(bytes.subarray(from, to), lines)
+      this.#finish(lines)
+      from = to + 1
+    }
+  }
+
   #keep(bytes: Uint8Array, lines: Array<Line>): void {
-    if (this.#skipping) return
+    if (this.#skipping || bytes.length === 0) return
     this.#size += bytes.length
     if (this.#size <= this.#limit) {
-      if (bytes.length > 0) this.#parts.push(bytes)
+      this.#parts.push(bytes)
       return
     }
     this.#skipping = true
@@ -66,17 +100,16 @@ export class LineDecoder {
   }
 
   #finish(lines: Array<Line>): void {
-    const text = this.#skipping ? "" : this.#text()
+    const [first] = this.#parts
+    if (first !== undefined) this.#add(this.#decoder.decode(this.#parts.length === 1 ? first : joinBytes(this.#parts, this.#size)), lines)
     this.#parts = []
     this.#size = 0
     this.#skipping = false
-    if (text.trim() !== "") lines.push(Result.succeed(text))
   }
 
-  #text(): string {
-    const [first] = this.#parts
-    if (first === undefined) return ""
-    const bytes = this.#parts.length === 1 ? first : joinBytes(this.#parts, this.#size)
-    return this.#decoder.decode(bytes.at(-1) === CR ? bytes.subarray(0, -1) : bytes)
+  #add(line: string, lines: Array<Line>): void {
+    const from = line.startsWith(BOM) ? 1 : 0
+    const text = line.slice(from, line.endsWith("\r") ? -1 : undefined)
+    if (text.trim() !== "") lines.push(Result.succeed(text))
   }
 }

@@ -4,7 +4,7 @@ import { Effect, FileSystem, Path, Stream } from "effect"
 /** A life writes at most this much; a file that is larger is set aside as `NAME.log.1` first. */
 export const maxLogBytes = 1024 * 1024
 
-/** The name of an extension's log file. */
+/** The name of an extension's file in the folder of logs, by its key. */
 export const logNameOf = (extension: string): string => `${extension.replaceAll(/[^\w.#@-]/g, "_")}.log`
 
 /**

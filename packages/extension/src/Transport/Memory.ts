@@ -27,7 +27,7 @@ const drainFor = "250 millis"
 
 /** Runs a script as the peer of a new transport; closing the scope interrupts it. */
 export const openMemory = Effect.fnUntraced(function*(script: Script, launch: Launch) {
-  const outbox = yield* Outbox.make(launch.maxLineBytes)
+  const outbox = new Outbox(launch.maxLineBytes)
   const inbound = yield* Queue.bounded<Line, Cause.Done>(inboundLines)
   const closed = yield* Deferred.make<string>()
   const silent = yield* Deferred.make<void>()
@@ -67,6 +67,7 @@ export const openMemory = Effect.fnUntraced(function*(script: Script, launch: La
     Effect.catchIf(Cause.isDone, () => Effect.void),
     Effect.exit,
     Effect.flatMap(leave),
+    Effect.ensuring(outbox.end),
     Effect.forkScoped
   )
   const transport: Transport = {

@@ -136,7 +136,7 @@ const release = ({ beforeEnd }: WorkerProgram, shared: Shared) =>
 /** Starts the worker, or joins one, and connects to it; it ends with the scope of its last connection. */
 export const openWorkerThread = Effect.fnUntraced(function*(launch: Launch, program: WorkerProgram) {
   const { MessageChannel } = threads()
-  const outbox = yield* Outbox.make(launch.maxLineBytes)
+  const outbox = new Outbox(launch.maxLineBytes)
   // Unbounded, but the peer never has more than its window under way.
   const inbox = yield* Queue.unbounded<Line, Cause.Done>()
   const closed = yield* Deferred.make<string>()
@@ -174,7 +174,7 @@ export const openWorkerThread = Effect.fnUntraced(function*(launch: Launch, prog
       })),
     (shared) =>
       Effect.andThen(
-        Effect.sync(() => near.close()),
+        Effect.andThen(outbox.end, Effect.sync(() => near.close())),
         release(program, shared)
       )
   )

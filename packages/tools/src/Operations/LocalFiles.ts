@@ -7,6 +7,10 @@ import type { FileInfo, FileKind, Files, Located } from "../Operations.ts"
 
 const CHUNK_BYTES = 64 * 1024
 const PERMISSION_BITS = 0o7777
+/** As many links as Linux follows. */
+const MAX_LINKS = 40
+/** Beyond so many spill files the oldest goes, so that a long session does not fill the disk. */
+const MAX_SPILLS = 20
 
 const kindOf = (type: FileSystem.File.Type): FileKind =>
   type === "File" ? "file" : type === "Directory" ? "directory" : type === "SymbolicLink" ? "link" : "other"
@@ -42,16 +46,25 @@ export const makeLocalFiles = Effect.fnUntraced(function*(
   const isInside = (real: string) => real === root || real.startsWith(root.endsWith(path.sep) ? root : root + path.sep)
   const shownOf = (real: string) => real === root ? "." : path.relative(root, real).replaceAll(path.sep, "/")
 
-  /** The real path of the nearest ancestor that exists, and what of the path lies below it. */
-  const realAncestor = Effect.fnUntraced(function*(absolute: string, given: string) {
-    let at = absolute
+  /** The real path of the nearest ancestor that exists, and what of the path lies below it. A link that leads nowhere is followed there. */
+  const realAncestor = Effect.fnUntraced(function*(written: string, given: string) {
+    let absolute = written
+    let at = written
+    let links = 0
     for (;;) {
       const real = yield* fs.realPath(at).pipe(
         Effect.catchIf((error) => error.reason._tag === "NotFound" && path.dirname(at) !== at, () => Effect.undefined),
         Effect.mapError(failed(given))
       )
       if (real !== undefined) return { real: path.join(real, path.relative(at, absolute)), exists: at === absolute }
-      at = path.dirname(at)
+      const target = yield* fs.readLink(at).pipe(Effect.orElseSucceed(() => undefined))
+      if (target === undefined) {
+        at = path.dirname(at)
+        continue
+      }
+      if (++links > MAX_LINKS) return yield* new FileFailed({ path: given, reason: "too many links" })
+      absolute = path.resolve(path.dirname(at), target, path.relative(at, absolute))
+      at = absolute
     }
   })
 
@@ -123,6 +136,8 @@ export const makeLocalFiles = Effect.fnUntraced(function*(
 
   const list: Files["list"] = Effect.fnUntraced(function*(folder) {
     const entries = yield* fs.readDirectoryEntries(folder.real).pipe(Effect.mapError(failed(folder.shown)))
+    // A folder cannot be opened and held, so it is looked at once more.
+    if (!isInside(yield* fs.realPath(folder.real).pipe(Effect.mapError(failed(folder.shown))))) return yield* new PathOutside({ path: folder.shown })
     return yield* Effect.forEach(entries, ({ name, type }) => {
       if (type !== "SymbolicLink") return Effect.succeed({ name, kind: kindOf(type) })
       return fs.stat(path.join(folder.real, name)).pipe(
@@ -133,10 +148,17 @@ export const makeLocalFiles = Effect.fnUntraced(function*(
   })
 
   const write = Effect.fnUntraced(function*(file: Located, temporary: string, bytes: Uint8Array, mode: number | undefined) {
-    const opened = yield* fs.open(temporary, { flag: "wx", noFollow }).pipe(Effect.mapError(failed(file.shown)))
+    // What only its owner may read is not readable by others for a moment either.
+    const opened = yield* fs.open(temporary, { flag: "wx", noFollow, ...(mode === undefined ? {} : { mode: 0o600 }) }).pipe(
+      Effect.mapError((error) => new FileFailed({
+        path: file.shown,
+        reason: `cannot be written, because no new file can be made in its folder (${reasonOf(error)})`
+      }))
+    )
     yield* checkOpened(opened, temporary, file.shown)
     yield* opened.writeAll(bytes).pipe(Effect.mapError(failed(file.shown)))
     if (mode !== undefined) yield* fs.chmod(temporary, mode).pipe(Effect.mapError(failed(file.shown)))
+    yield* opened.sync.pipe(Effect.mapError(failed(file.shown)))
   }, Effect.scoped)
 
   const replace: Files["replace"] = Effect.fnUntraced(function*(file, bytes, mode) {
@@ -161,11 +183,15 @@ export const makeLocalFiles = Effect.fnUntraced(function*(
       (folder) => Effect.ignore(fs.remove(folder, { recursive: true, force: true }))
     ).pipe(Effect.provideService(Scope.Scope, scope))
   )
-  let spills = 0
+  const spills: Array<string> = []
+  let spillNumber = 0
 
   const spill: Files["spill"] = Effect.fnUntraced(function*(name) {
     const folder = yield* spillFolder.pipe(Effect.mapError(failed("temporary folder")))
-    const file = path.join(folder, `${name}-${++spills}.txt`)
+    const file = path.join(folder, `${name}-${++spillNumber}.txt`)
+    spills.push(file)
+    const oldest = spills.length > MAX_SPILLS ? spills.shift() : undefined
+    if (oldest !== undefined) yield* Effect.ignore(fs.remove(oldest, { force: true }))
     const opened = yield* fs.open(file, { flag: "wx", mode: 0o600 }).pipe(Effect.mapError(failed(file)))
     return { path: file, append: (bytes) => opened.writeAll(bytes).pipe(Effect.mapError(failed(file))) }
   })

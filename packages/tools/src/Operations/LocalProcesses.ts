@@ -1,23 +1,24 @@
 /** Processes of this machine, each in its own group. */
-import { Effect, Exit, Fiber, Path, Scope, Stream } from "effect"
-import type { PlatformError } from "effect"
+import { Cause, Effect, Exit, Fiber, FileSystem, Path, PlatformError, Random, Scope, Stream } from "effect"
 import * as ChildProcess from "effect/process/ChildProcess"
 import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
 import type { ChildProcessHandle } from "effect/process/ChildProcessSpawner"
 import nodeProcess from "node:process"
 import { ProcessFailed } from "../OperationError.ts"
-import type { ProcessExit, Processes, ProcessRequest } from "../Operations.ts"
+import type { LeftProcess, ProcessExit, Processes, ProcessRequest } from "../Operations.ts"
+import { makeFindProcesses } from "./ProcessTable.ts"
+import type { FindProcesses, ProcessQuery } from "./ProcessTable.ts"
 
 /** Between TERM and KILL. */
 const KILL_AFTER = "200 millis"
 /** By then TERM and KILL are out. The spawner looks on for a second where nobody reaps the dead; nobody has to wait for that. */
 const CLOSE_WAIT = "300 millis"
-/** After a program ended, its output is waited for until it is quiet for so long; a background process may hold it open. */
+/** After a program ended, its output is waited for until it is quiet for so long; what it left running may hold it open. */
 const QUIET_MILLIS = 50
-/** Rounds of `QUIET_MILLIS` at most, while something it left running goes on printing. */
-const DRAIN_ROUNDS_BACKGROUND = 6
-/** The same when nothing of its group is left; only a process that left the group can make this run out. */
-const DRAIN_ROUNDS = 100
+/** Rounds of `QUIET_MILLIS` at most, while something it left running goes on printing. What the program itself printed is long there. */
+const DRAIN_ROUNDS = 8
+/** An entry of the environment that tells whose process one is, also when it leaves its group. */
+const MARK = "NIMLET_TOOL_CALL"
 
 const signalNumbers: { readonly [name: string]: number } = {
   SIGHUP: 1, SIGINT: 2, SIGQUIT: 3, SIGILL: 4, SIGTRAP: 5, SIGABRT: 6, SIGFPE: 8, SIGKILL: 9, SIGSEGV: 11, SIGPIPE: 13, SIGALRM: 14, SIGTERM: 15
@@ -39,23 +40,53 @@ const isGroupAlive = (group: number): boolean => {
   }
 }
 
-/** Ends what is left of a program's group. */
-const close = (scope: Scope.Closeable, exit: Exit.Exit<unknown, unknown>) =>
-  Scope.close(scope, exit).pipe(Effect.forkDetach, Effect.flatMap(Fiber.await), Effect.timeoutOption(CLOSE_WAIT), Effect.asVoid)
+/** Ends something without waiting longer than it may take. */
+const within = (self: Effect.Effect<unknown>): Effect.Effect<void> =>
+  self.pipe(Effect.forkDetach, Effect.flatMap(Fiber.await), Effect.timeoutOption(CLOSE_WAIT), Effect.asVoid)
 
-/** A program whose end is known and whose group lives on. */
+const signal = (pid: number, name: "SIGTERM" | "SIGKILL"): void => {
+  try {
+    nodeProcess.kill(pid, name)
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+/** Ends what carries a mark, whatever group it is in: TERM, a moment, KILL. Does not wait for the very end of it. */
+const endMarked = Effect.fnUntraced(function*(find: FindProcesses, query: ProcessQuery) {
+  const found = (yield* find(query)) ?? []
+  for (const { pid } of found) signal(pid, "SIGTERM")
+  if (found.length === 0) return
+  yield* Effect.sleep(KILL_AFTER)
+  for (const { pid } of (yield* find(query)) ?? []) signal(pid, "SIGKILL")
+})
+
+/** A program whose end is known and of which something lives on. */
 interface Background {
   readonly group: number
+  readonly query: ProcessQuery
   readonly scope: Scope.Closeable
+}
+
+/** A program at its end. `alive` tells whether anything of it lives on. */
+interface Ended extends Omit<Background, "scope"> {
+  readonly code: number
+  readonly left: ReadonlyArray<LeftProcess>
+  readonly alive: boolean
 }
 
 /** Processes with working folder `root`; whatever is left of them ends with the scope. */
 export const makeLocalProcesses = Effect.fnUntraced(function*(
   root: string
-): Effect.fn.Return<Processes, never, ChildProcessSpawner | Path.Path | Scope.Scope> {
+): Effect.fn.Return<Processes, never, ChildProcessSpawner | FileSystem.FileSystem | Path.Path | Scope.Scope> {
   const path = yield* Path.Path
   const spawner = yield* ChildProcessSpawner
+  const find = makeFindProcesses(yield* FileSystem.FileSystem)
+  const session = (yield* Random.nextBetween(0, 2 ** 52)).toString(36)
   const background = new Set<Background>()
+  let calls = 0
+  /** Whether anything was seen that is in no group of ours. */
+  let escaped = false
 
   const failed = (command: string) => (error: PlatformError.PlatformError) =>
     new ProcessFailed({ command, reason: error.message, missing: error.reason._tag === "NotFound" && error.reason.module === "ChildProcess" })
@@ -69,15 +100,28 @@ export const makeLocalProcesses = Effect.fnUntraced(function*(
       })
     )
 
-  /** Runs to the program's end; its readers go on in `scope`, throwing away what comes after that. */
-  const runIn = Effect.fnUntraced(function*(request: ProcessRequest, scope: Scope.Closeable) {
-    const handle = yield* spawner.spawn(ChildProcess.make(request.command, request.args, {
+  const spawn = (request: ProcessRequest, mark: string | undefined) => {
+    const marked = mark === undefined ? {} : { [MARK]: mark }
+    return spawner.spawn(ChildProcess.make(request.command, request.args, {
       cwd: path.resolve(root, request.cwd ?? "."),
-      ...(request.env === undefined ? {} : { env: request.env, extendEnv: request.extendEnv ?? false }),
+      ...(request.env === undefined && mark === undefined ? {} : {
+        env: { ...request.env, ...marked },
+        extendEnv: request.env === undefined || (request.extendEnv ?? false)
+      }),
       stdin: "ignore",
       killSignal: "SIGTERM",
       forceKillAfter: KILL_AFTER
-    })).pipe(Scope.provide(scope))
+    })).pipe(
+      // Node throws what is wrong with the arguments as a whole, such as too much of them.
+      Effect.catchDefect((cause) =>
+        Effect.fail(PlatformError.systemError({ _tag: "Unknown", module: "ChildProcess", method: "spawn", description: String(cause), cause }))
+      )
+    )
+  }
+
+  /** Runs to the program's end; its readers go on in `scope`, throwing away what comes after that. */
+  const runIn = Effect.fnUntraced(function*(request: ProcessRequest, mark: string | undefined, scope: Scope.Closeable) {
+    const handle = yield* spawn(request, mark).pipe(Scope.provide(scope))
     let ended = false
     let busy = 0
     let seen = 0
@@ -90,41 +134,60 @@ export const makeLocalProcesses = Effect.fnUntraced(function*(
       }).pipe(Effect.ignore, Effect.forkIn(scope))
     const readers = Fiber.joinAll([yield* read("stdout"), yield* read("stderr")])
     const code = yield* exitCode(handle)
-    let alive = isGroupAlive(handle.pid)
-    for (let round = 0; round < (alive ? DRAIN_ROUNDS_BACKGROUND : DRAIN_ROUNDS); round++) {
+    for (let round = 0; round < DRAIN_ROUNDS; round++) {
       const before = seen
       const drained = yield* Effect.timeoutOption(readers, QUIET_MILLIS)
       if (drained._tag === "Some" || (before === seen && busy === 0)) break
-      alive = isGroupAlive(handle.pid)
     }
     ended = true
-    return { code, group: handle.pid }
+    const group = handle.pid
+    const query: ProcessQuery = { mark: `${MARK}=${mark ?? session}\0`, group, after: group }
+    const found = mark === undefined ? undefined : yield* find(query)
+    const left = (found ?? []).map((process): LeftProcess => ({ pid: process.pid, command: process.command, escaped: process.group !== group }))
+    // Dead members that nobody reaped keep a group alive for the system.
+    return { code, query, group, left, alive: found === undefined ? isGroupAlive(group) : found.length > 0 }
   })
 
   const reap = Effect.suspend(() =>
-    Effect.forEach([...background], (left) => {
-      if (isGroupAlive(left.group)) return Effect.void
-      background.delete(left)
-      return close(left.scope, Exit.void)
-    }, { discard: true })
+    Effect.forEach([...background], (left) =>
+      Effect.flatMap(find(left.query), (found) => {
+        if (found === undefined ? isGroupAlive(left.group) : found.length > 0) return Effect.void
+        background.delete(left)
+        return within(Scope.close(left.scope, Exit.void))
+      }), { discard: true })
   )
   yield* Effect.addFinalizer(() =>
-    Effect.forEach([...background], (left) => close(left.scope, Exit.void), { concurrency: "unbounded", discard: true })
+    Effect.all([
+      ...[...background].map(({ scope }) => within(Scope.close(scope, Exit.void))),
+      ...(background.size > 0 || escaped ? [within(endMarked(find, { mark: `${MARK}=${session}-` }))] : [])
+    ], { concurrency: "unbounded", discard: true })
   )
+
+  const settle = Effect.fnUntraced(function*({ alive, code, group, left, query }: Ended, scope: Scope.Closeable): Effect.fn.Return<ProcessExit> {
+    if (left.some((process) => process.escaped)) escaped = true
+    if (code === 0 && alive) {
+      background.add({ group, query, scope })
+      return { code, background: true, left }
+    }
+    yield* within(Scope.close(scope, Exit.void))
+    // The spawner itself ends the group of a program that failed, but not what left the group.
+    const outside = left.filter((process) => process.escaped)
+    return { code, background: outside.length > 0, left: outside }
+  })
 
   const run: Processes["run"] = (request) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function*() {
-        yield* reap
+        const mark = request.track === true ? `${session}-${++calls}` : undefined
+        if (mark !== undefined) yield* reap
         const scope = yield* Scope.make()
-        const exit = yield* Effect.exit(restore(runIn(request, scope)))
-        // The spawner itself ends the group of a program that failed.
-        if (Exit.isSuccess(exit) && exit.value.code === 0 && isGroupAlive(exit.value.group)) {
-          background.add({ group: exit.value.group, scope })
-          return { code: exit.value.code, background: true } satisfies ProcessExit
-        }
-        yield* close(scope, exit)
-        return yield* Exit.map(exit, ({ code }): ProcessExit => ({ code, background: false }))
+        const exit = yield* Effect.exit(restore(runIn(request, mark, scope)))
+        if (Exit.isSuccess(exit)) return yield* settle(exit.value, scope)
+        yield* Effect.all([
+          within(Scope.close(scope, exit)),
+          ...(mark === undefined || !Cause.hasInterrupts(exit.cause) ? [] : [within(endMarked(find, { mark: `${MARK}=${mark}\0` }))])
+        ], { concurrency: "unbounded", discard: true })
+        return yield* Effect.failCause(exit.cause)
       })
     ).pipe(Effect.mapError(failed(request.command)))
 

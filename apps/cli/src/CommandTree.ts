@@ -1,0 +1,57 @@
+/** Our command line as `effect/cli` knows one: it writes the help of subcommands and the completions of shells. */
+import { Effect } from "effect"
+import * as CliConfig from "effect/cli/CliConfig"
+import * as CliArgument from "effect/cli/Argument"
+import * as CliCommand from "effect/cli/Command"
+import * as CliFlag from "effect/cli/Flag"
+import * as GlobalFlag from "effect/cli/GlobalFlag"
+import manifest from "../package.json" with { type: "json" }
+import type { Command, shells } from "./Argv.ts"
+import { type Flag, runFlags, subcommands } from "./Flags.ts"
+
+const flagOf = ({ about, names, value }: Flag): readonly [string, CliFlag.Flag<unknown>] => {
+  const long = names.find((name) => name.startsWith("--")) ?? names[0]
+  const name = long.replace(/^-+/, "")
+  const aliases = names.filter((other) => other !== long).map((other) => other.replace(/^-+/, ""))
+  const bare = value === undefined
+    ? CliFlag.withoutNegation(CliFlag.Boolean(name))
+    : CliFlag.withMetavar(CliFlag.String(name), value)
+  const described = CliFlag.withDescription(bare as CliFlag.Flag<unknown>, about)
+  return [name, CliFlag.optional(aliases.reduce((flag, alias) => CliFlag.withAlias(flag, alias), described))]
+}
+
+const commandOf = (name: string, about: string, flags: ReadonlyArray<Flag>, operand?: string) =>
+  CliCommand.make(name, {
+    ...Object.fromEntries(flags.map(flagOf)),
+    ...(operand === undefined ? {} : { [operand]: CliArgument.File(operand) })
+  }).pipe(CliCommand.withDescription(about))
+
+type Group = { readonly word: string; readonly rest: string; readonly about: string; readonly flags: ReadonlyArray<Flag>; readonly operand: string | undefined }
+
+/** Subcommands of one word, and those of two under a command of the first word. */
+const children = Object.entries(Object.groupBy(
+  subcommands.map(({ about, flags, name, operand }): Group => {
+    const [word = "", ...rest] = name.split(" ")
+    return { word, rest: rest.join(" "), about, flags, operand }
+  }),
+  ({ word }) => word
+)).flatMap(([word, group = []]) => {
+  const alone = group.find(({ rest }) => rest === "")
+  if (alone !== undefined) return [commandOf(word, alone.about, alone.flags, alone.operand)]
+  const below = group.map(({ about, flags, operand, rest }) => commandOf(rest, about, flags, operand))
+  return [commandOf(word, `subcommands of ${word}`, []).pipe(CliCommand.withSubcommands(below))]
+})
+
+const tree = commandOf("nimlet", "a terminal coding agent", runFlags).pipe(CliCommand.withSubcommands(children))
+
+const tell = (...words: ReadonlyArray<string>) =>
+  CliCommand.runWith(tree, { version: manifest.version })(words).pipe(
+    Effect.provideService(CliConfig.CliConfig, CliConfig.make({ builtIns: [GlobalFlag.Help, GlobalFlag.Completions] })),
+    Effect.as(0)
+  )
+
+/** Writes the help of a subcommand. Gives the exit code. */
+export const tellHelp = (subcommand: NonNullable<Extract<Command, { readonly kind: "help" }>["subcommand"]>) => tell(...subcommand.split(" "), "--help")
+
+/** Writes a script that teaches a shell our words. Gives the exit code. */
+export const tellCompletions = (shell: (typeof shells)[number]) => tell("--completions", shell)

@@ -1,0 +1,254 @@
+/**
+ * Runs a slash command: a run of its own without a model. Built-in names come first, then those of extensions, whose
+ * replies are carried out in the order message, session, reload, prompt (seed 000, "command"; side effects are the
+ * host's). A session action that is refused ends the command there.
+ */
+import { Effect, Result } from "effect"
+import { Extensions, type SessionAccessShape } from "@nimlet/extension"
+import type { CommandContext, RunPlace, SessionAction } from "@nimlet/protocol"
+import { titleOf } from "@nimlet/session"
+import type { SwitchRefused } from "./AgentError.ts"
+import { chatMessages } from "./ChatMessages.ts"
+import { type BuiltinName, builtinNamed, helpText, type TypedCommand } from "./Commands.ts"
+import { EventSink } from "./EventSink.ts"
+import { extensionList } from "./ExtensionList.ts"
+import type { RunResult } from "./Loop.ts"
+import type { ModeChoice } from "./ModeChoice.ts"
+import type { Resources } from "./Resources.ts"
+import type { Selection } from "./Selection.ts"
+import type { Destination, Switching, Target } from "./Switching.ts"
+import { type SessionTotals, totalsText } from "./Totals.ts"
+import type { Trust, TrustState } from "./Trust.ts"
+
+/** What commands work with. */
+export interface CommandRunnerOptions {
+  readonly switching: Switching
+  readonly selection: () => Selection
+  /** How we run, for a command's `context`. */
+  readonly mode: string
+  readonly resources: () => Resources
+  readonly totals: Effect.Effect<SessionTotals>
+  readonly modes: ModeChoice
+  /** Whether calls run without a question; with an argument, changes it. */
+  readonly yolo: (on?: boolean) => boolean
+  /** Trust in the project; absent where there is no such question. */
+  readonly trust?: Trust
+  /** Runs words as the user's next ones. */
+  readonly say: (words: string) => Effect.Effect<RunResult>
+}
+
+/** What became of a command; `prompt` is what it wants said to the model. */
+interface Outcome extends RunResult {
+  readonly prompt?: string
+}
+
+/** Speaks for a command: its one answer, what it did otherwise, its failure (after the end of its run, too), and that end, which comes once. */
+interface Voice {
+  readonly tell: (text: string) => Effect.Effect<Outcome>
+  readonly note: (text: string) => Effect.Effect<void>
+  readonly fail: (text: string) => Effect.Effect<Outcome>
+  readonly end: Effect.Effect<void>
+  /** What the command wants said is run next, unless it fails yet. */
+  readonly follow: () => void
+}
+
+/** Runs what was typed. */
+export type CommandRunner = (typed: string, command: TypedCommand) => Effect.Effect<RunResult>
+
+const voiceOf = Effect.fnUntraced(function*(place: RunPlace) {
+  const { publish } = yield* EventSink
+  let ended = false
+  let followed = false
+  const voice: Voice = {
+    tell: (text) =>
+      publish({ type: "message", session_id: place.session_id, turn_id: place.turn_id, role: "assistant", content: text, final: true }).pipe(
+        Effect.as({ success: true, text })
+      ),
+    note: (message) => publish({ type: "diagnostic", level: "info", message }),
+    fail: (message) =>
+      Effect.suspend(() => {
+        followed = false
+        return publish(ended ? { type: "diagnostic", level: "error", message } : { type: "error", ...place, step: -1, message })
+      }).pipe(Effect.as({ success: false, text: "" })),
+    follow: () => void (followed = true),
+    end: Effect.suspend(() => {
+      if (ended) return Effect.void
+      ended = true
+      return publish({ type: "run_end", ...place, ...(followed ? { followed } : {}) })
+    })
+  }
+  return voice
+})
+
+const entered = (kind: Target["kind"], { session, title }: Destination): string => {
+  const named = `${session.id}${title === "" ? "" : ` (${title})`}`
+  return kind === "new" ? `New session ${named}.` : kind === "resume" ? `Resumed session ${named}.` : `Forked into session ${named}.`
+}
+
+const standing = ({ files, trusted }: TrustState): string => {
+  if (files.length === 0) return `${trusted ? "Trusted" : "Not trusted"}: this project has no files of its own that act.`
+  const which = `${files.length} ${files.length === 1 ? "file" : "files"} of this project`
+  return `${trusted ? `Loaded: ${which}` : `Left out: ${which}`}\n${files.map(({ path }) => `  ${path}`).join("\n")}`
+}
+
+/** Runs the commands of an agent. */
+export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<CommandRunner, never, Extensions> =>
+  Effect.gen(function*() {
+    const { say, switching } = options
+    const extensions = yield* Extensions
+
+    /** Changes the session. The command's run ends with the session that it began in. */
+    const go = (voice: Voice, target: Target, answer: (destination: Destination) => Effect.Effect<unknown>) =>
+      switching.go(target, (destination) => Effect.andThen(answer(destination), voice.end))
+
+    const goAndSay = Effect.fnUntraced(function*(voice: Voice, target: Target) {
+      const { text, ...destination } = yield* go(voice, target, (there) => voice.tell(entered(target.kind, there)))
+      const done: Outcome = { success: true, text: entered(target.kind, { ...destination, text }) }
+      return text === "" ? done : { ...done, editorText: text }
+    }, (effect, voice) => Effect.catch(effect, (error: SwitchRefused) => voice.fail(error.message)))
+
+    const reload = Effect.gen(function*() {
+      yield* switching.reload
+      return switching.unready()?.message
+    })
+
+    /** Changes the way of working; words that stand behind it are the first said in it. */
+    const work = Effect.fnUntraced(function*(id: string, prompt: string, voice: Voice) {
+      const { label } = yield* options.modes.choose(id)
+      const told = yield* voice.tell(`Mode: ${label}.`)
+      return prompt === "" ? told : { ...told, prompt }
+    }, (effect, _id, _prompt, voice) => Effect.catch(effect, (error) => voice.fail(error.message)))
+
+    const builtins: { readonly [N in BuiltinName]: (args: string, voice: Voice) => Effect.Effect<Outcome> } = {
+      new: (_, voice) => goAndSay(voice, { kind: "new" }),
+      resume: (id, voice) => goAndSay(voice, { kind: "resume", id }),
+      fork: (args, voice) =>
+        /^\d+$/.test(args) ? goAndSay(voice, { kind: "fork", message: Number(args) }) : voice.fail("/fork wants the number of one of your messages: /fork 2"),
+      name: Effect.fnUntraced(function*(title, voice) {
+        const { access, session } = switching.current()
+        if (title === "") {
+          const present = titleOf(yield* session.entries)
+          return yield* voice.tell(present === "" ? "The session has no title." : present)
+        }
+        const named: Effect.Success<ReturnType<SessionAccessShape["name"]>> | undefined = yield* access.name(title).pipe(
+          Effect.catch((error) => Effect.as(voice.fail(error.reason), undefined))
+        )
+        return named === undefined ? { success: false, text: "" } : yield* voice.tell(`The session is now called: ${named}`)
+      }),
+      compact: (instruction, voice) => Effect.flatMap(switching.current().compact(instruction), ({ failed, message }) => failed ? voice.fail(message) : voice.tell(message)),
+      reload: (_, voice) =>
+        Effect.flatMap(reload, (missing) =>
+          missing === undefined
+            ? Effect.flatMap(extensions.figures, (figures) => voice.tell(`Extensions were started anew.\n${extensionList(figures)}`))
+            : voice.fail(missing)),
+      extensions: Effect.fnUntraced(function*(args, voice) {
+        const [what, name, ...more] = args.split(/\s+/).filter((word) => word !== "")
+        if (what === undefined) return yield* voice.tell(extensionList(yield* extensions.figures))
+        if (what.toLowerCase() !== "restart" || name === undefined || more.length > 0) return yield* voice.fail("Usage: /extensions [restart NAME]")
+        return (yield* extensions.restart(name)) ? yield* voice.tell(`Extension '${name}' is started afresh.`) : yield* voice.fail(`There is no extension '${name}' to restart.`)
+      }),
+      plan: (prompt, voice) => work("plan", prompt, voice),
+      act: (prompt, voice) => work("act", prompt, voice),
+      mode: Effect.fnUntraced(function*(id, voice) {
+        if (id !== "") return yield* work(id, "", voice)
+        const all = yield* options.modes.all
+        const rows = all.map((mode) => `${mode.id === options.modes.chosen().id ? "*" : " "} ${mode.id}${mode.label === mode.id ? "" : `: ${mode.label}`}`)
+        return yield* voice.tell(rows.join("\n"))
+      }),
+      trust: Effect.fnUntraced(function*(args, voice) {
+        const { trust } = options
+        const wish = args.toLowerCase()
+        if (trust === undefined) return yield* voice.fail("Projects are not asked about here.")
+        if (wish === "") return yield* voice.tell(standing(trust.current()))
+        if (wish !== "on" && wish !== "off") return yield* voice.fail("Usage: /trust [on|off]")
+        const saved = yield* Effect.result(trust.set(wish === "on"))
+        if (Result.isFailure(saved)) return yield* voice.fail(saved.failure.message)
+        const missing = yield* reload
+        return missing === undefined ? yield* voice.tell(standing(trust.current())) : yield* voice.fail(missing)
+      }),
+      permissions: Effect.fnUntraced(function*(args, voice) {
+        const { clear, remembered } = switching.current().permissions
+        if (args !== "" && args.toLowerCase() !== "clear") return yield* voice.fail("Usage: /permissions [clear]")
+        if (args !== "") yield* clear
+        const keys = yield* remembered
+        return yield* voice.tell(keys.length === 0 ? "Nothing is remembered." : `Runs without a question:\n${keys.map((key) => `  ${key}`).join("\n")}`)
+      }),
+      yolo: (args, voice) => {
+        const wish = args.toLowerCase()
+        if (wish !== "" && wish !== "on" && wish !== "off") return voice.fail("Usage: /yolo [on|off]")
+        const on = options.yolo(wish === "" ? undefined : wish === "on")
+        return voice.tell(on ? "Calls run without a question." : "Calls are asked about.")
+      },
+      stats: (_, voice) => Effect.flatMap(options.totals, (totals) => voice.tell(totalsText(totals))),
+      help: (_, voice) =>
+        Effect.flatMap(extensions.commands, (others) => {
+          const { skills, templates } = options.resources()
+          return voice.tell(helpText(others, [...templates, ...skills.map(({ description, name }) => ({ name: `skill:${name}`, description }))]))
+        })
+    }
+
+    const context = Effect.gen(function*() {
+      const { session } = switching.current()
+      const { model, provider } = options.selection()
+      const messages = chatMessages(yield* session.entries)
+      return { mode: options.mode, workspace: session.workspace, session_id: session.id, provider, model, messages } satisfies CommandContext
+    })
+
+    const targetOf = ({ action, id, message }: SessionAction): Target | string => {
+      if (action === "switch") return id === undefined || id === "" ? "a switch wants the id of a session" : { kind: "resume", id }
+      if (action === "fork") return message === undefined ? "a fork wants the number of a message" : { kind: "fork", message }
+      return { kind: "new" }
+    }
+
+    /** Does what a reply wants done with the session. Undefined when that was refused, which has been told then. */
+    const act = Effect.fnUntraced(function*(voice: Voice, session: SessionAction) {
+      const { action, editor_text = "" } = session
+      if (action === undefined) return { switched: false, editorText: editor_text }
+      if (action === "compact") {
+        const { failed, message } = yield* switching.current().compact(session.instruction ?? "")
+        if (failed) return yield* Effect.as(voice.fail(message), undefined)
+        yield* voice.note(message)
+        return { switched: false, editorText: editor_text }
+      }
+      const target = targetOf(session)
+      if (typeof target === "string") return yield* Effect.as(voice.fail(`Extension command failed: ${target}`), undefined)
+      return yield* go(voice, target, () => Effect.void).pipe(
+        Effect.map(({ text }) => ({ switched: true, editorText: editor_text === "" ? text : editor_text })),
+        Effect.catch((error) => Effect.as(voice.fail(error.message), undefined))
+      )
+    })
+
+    const extensionCommand = Effect.fnUntraced(function*(name: string, args: string, voice: Voice) {
+      const { message = "", prompt = "", reload: wanted = false, session = {} } = yield* extensions.runCommand(name, args, yield* context)
+      if (prompt !== "") voice.follow()
+      if (message !== "") yield* voice.tell(message)
+      const done = yield* act(voice, session)
+      if (done === undefined) return { success: false, text: message }
+      const missing = wanted && !done.switched ? yield* reload : undefined
+      if (missing !== undefined) return yield* voice.fail(missing)
+      const outcome: Outcome = { success: true, text: message, prompt }
+      return done.editorText === "" ? outcome : { ...outcome, editorText: done.editorText }
+    }, (effect, _name, _args, voice) => Effect.catch(effect, (error) => voice.fail(`Extension command failed: ${error.message}`)))
+
+    return Effect.fnUntraced(function*(typed, { args, name }) {
+      const { publish } = yield* EventSink
+      const { session } = switching.current()
+      const turn_id = `${session.id}:turn:${(yield* session.entries).length}`
+      const place: RunPlace = { session_id: session.id, turn_id, run_id: turn_id }
+      const voice = yield* voiceOf(place)
+      yield* publish({ type: "message", session_id: session.id, turn_id, role: "user", content: typed })
+      yield* publish({ type: "run_start", ...place, prompt: typed })
+      const { prompt = "", ...result } = yield* Effect.gen(function*() {
+        const builtin = builtinNamed(name)
+        if (builtin !== undefined) return yield* builtins[builtin.name](args, voice)
+        const known = yield* extensions.commands
+        return known.some((one) => one.name.toLowerCase() === name.toLowerCase())
+          ? yield* extensionCommand(name, args, voice)
+          : yield* voice.fail(`Unknown command '/${name}'; /help lists what there is.`)
+      }).pipe(
+        Effect.onInterrupt(() => voice.fail("Interrupted")),
+        Effect.ensuring(voice.end)
+      )
+      return prompt === "" ? result : yield* say(prompt)
+    })
+  })

@@ -1,0 +1,165 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Fiber, Stream } from "effect"
+import type { UserInput } from "../src/index.ts"
+import { makeQueues, type QueueChange } from "../src/Queues.ts"
+import { calls, hangsAfter, noExtensions, says, settle, tool, withAgent } from "./Rig.ts"
+
+const said = (entries: ReadonlyArray<{ readonly type: string; readonly content?: ReadonlyArray<object> }>) =>
+  entries.flatMap((entry) => entry.type === "user" ? [entry.content?.flatMap((part) => "text" in part ? [part.text] : []).join()] : [])
+
+/** A tool during which a test does something. */
+const during = (name: string, body: Effect.Effect<unknown>) =>
+  tool(name, { run: () => Effect.as(body, { content: [{ type: "text", text: "ran" }], isError: false }) })
+
+describe("the queues", () => {
+  it.effect("refuse what comes while no run is there, and what is too much", () =>
+    Effect.gen(function*() {
+      const queues = yield* makeQueues()
+      assert.strictEqual(yield* queues.offer("steer", { content: "x" }), "idle")
+      yield* queues.begin
+      for (let n = 0; n < 32; n++) assert.strictEqual(yield* queues.offer("steer", { content: `${n}` }), "accepted")
+      assert.strictEqual(yield* queues.offer("steer", { content: "32" }), "full")
+      assert.strictEqual(yield* queues.offer("follow_up", { content: "f" }), "accepted")
+      assert.deepStrictEqual((yield* queues.takeSteering).map(({ content }) => content), ["0"])
+    }))
+
+  it.effect("take no more once a run found them empty", () =>
+    Effect.gen(function*() {
+      const queues = yield* makeQueues()
+      yield* queues.begin
+      assert.deepStrictEqual(yield* queues.takeNext, [])
+      assert.strictEqual(yield* queues.offer("follow_up", { content: "late" }), "idle")
+    }))
+
+  it.effect("give all at once where that is wanted, steering before follow-ups, and tell what happens", () =>
+    Effect.gen(function*() {
+      const queues = yield* makeQueues({ steering: "all", followUp: "all" })
+      const told: Array<QueueChange> = []
+      yield* Effect.forkChild(Stream.runForEach(queues.changes, (change) => Effect.sync(() => told.push(change))), { startImmediately: true })
+      yield* settle
+      yield* queues.begin
+      yield* queues.offer("follow_up", { content: "later" })
+      yield* queues.offer("steer", { content: "a" })
+      yield* queues.offer("steer", { content: "b", extension: "x" })
+      assert.deepStrictEqual(yield* queues.queued, { steering: [{ content: "a" }, { content: "b", extension: "x" }], followUp: [{ content: "later" }] })
+      assert.deepStrictEqual((yield* queues.takeNext).map(({ content }) => content), ["a", "b"])
+      assert.deepStrictEqual((yield* queues.takeNext).map(({ content }) => content), ["later"])
+      yield* queues.offer("steer", { content: "c" })
+      assert.deepStrictEqual(yield* queues.clear, { steering: [{ content: "c" }], followUp: [] })
+      yield* settle
+      assert.deepStrictEqual(told.map(({ action, content }) => `${action} ${content}`.trim()), [
+        "enqueue later", "enqueue a", "enqueue b", "dequeue a", "dequeue b", "dequeue later", "enqueue c", "clear"
+      ])
+      assert.deepStrictEqual(told.map(({ depth }) => depth), [1, 2, 3, 1, 1, 0, 1, 0])
+    }))
+})
+
+describe("what is said during a run", () => {
+  it.effect("steers before the next step, or follows when the run would end; one run, one turn, one settling", () => {
+    let agent: Effect.Effect<unknown> = Effect.void
+    return withAgent({
+      replies: [calls({ name: "write" }), says("one"), says("two"), says("three")],
+      tools: [during("write", Effect.suspend(() => agent))]
+    }, ({ agent: service, asked, entries, events, fired, log, prompt }) =>
+      Effect.gen(function*() {
+        agent = Effect.all([service.followUp("then this"), service.followUp("and that"), service.steer("mind the gap")])
+        assert.strictEqual((yield* prompt("go")).text, "three")
+        assert.deepStrictEqual(said(yield* entries), ["go", "mind the gap", "then this", "and that"])
+        assert.strictEqual(asked.length, 4)
+        assert.include(JSON.stringify(asked[1]?.prompt.content.at(-1)), "mind the gap")
+        assert.deepStrictEqual(events.flatMap((event) => event.type === "message" ? [event.role === "user" ? event.content : event.final] : []), [
+          "go", "mind the gap", false, "then this", false, "and that", true
+        ])
+        for (const once of ["input", "before_agent_start", "turn_start", "turn_end", "agent_settled"]) {
+          assert.strictEqual(fired.filter(({ event }) => event === once).length, 1, once)
+        }
+        assert.deepStrictEqual(log.slice(-2), ["turn_end", "agent_settled"])
+        assert.strictEqual(yield* service.steer("too late"), "idle")
+      }))
+  })
+
+  it.effect("waits for whoever drives when the run is interrupted, and can be taken back", () =>
+    withAgent({ replies: [hangsAfter("half")], agent: { onIdleInput: () => Effect.void } }, ({ agent, prompt }) =>
+      Effect.gen(function*() {
+        const running = yield* Effect.forkChild(prompt("go"))
+        yield* settle
+        yield* agent.steer("wait")
+        yield* Fiber.interrupt(running)
+        assert.deepStrictEqual((yield* agent.clearQueued).steering, [{ content: "wait" }])
+        assert.deepStrictEqual((yield* agent.queued).steering, [])
+      })))
+
+  it.effect("is dropped with a diagnostic when the run fails and nobody could take it back", () =>
+    withAgent({ replies: [hangsAfter("half")] }, ({ agent, events, prompt }) =>
+      Effect.gen(function*() {
+        const running = yield* Effect.forkChild(prompt("go"))
+        yield* settle
+        yield* agent.followUp("and this")
+        yield* Fiber.interrupt(running)
+        assert.deepInclude(events.at(-1), { type: "diagnostic", level: "warning" })
+        assert.strictEqual(yield* agent.followUp("and that"), "idle")
+        assert.deepStrictEqual((yield* agent.queued).followUp, [])
+      })))
+})
+
+describe("a message of an extension", () => {
+  const extensions = () => Effect.succeed(noExtensions)
+
+  // X-088 X-089 X-090
+  it.effect("is delivered before the next step with now and steer, at the run's end with follow_up", () => {
+    let say: Effect.Effect<unknown> = Effect.void
+    return withAgent({
+      replies: [calls({ name: "write" }), calls({ name: "write", id: "2" }), says("one"), says("two")],
+      tools: [during("write", Effect.suspend(() => say))],
+      agent: { extensions }
+    }, ({ access, asked, entries, prompt }) =>
+      Effect.gen(function*() {
+        say = Effect.gen(function*() {
+          say = Effect.void
+          yield* access().say("x", { content: "last", deliver_as: "follow_up" })
+          yield* access().say("x", { content: "first", deliver_as: "now" })
+          yield* access().say("x", { content: "second", deliver_as: "steer" })
+        })
+        yield* prompt("go")
+        assert.deepStrictEqual(said(yield* entries), ["go", "first", "second", "last"])
+        assert.include(JSON.stringify(asked[1]?.prompt.content.at(-1)), "first")
+        assert.include(JSON.stringify(asked[3]?.prompt.content.at(-1)), "last")
+      }))
+  })
+
+  it.effect("starts a run when none is under way, as plain words and by whoever drives", () => {
+    const idle: Array<unknown> = []
+    return withAgent({
+      replies: [says("ok")],
+      agent: { extensions, onIdleInput: (input: UserInput, extension) => Effect.sync(() => void idle.push([input, extension])) }
+    }, ({ access, agent, entries, events, prompt }) =>
+      Effect.gen(function*() {
+        yield* access().say("x", { content: "/new start", deliver_as: "steer" })
+        assert.deepStrictEqual(idle, [[{ typed: "/new start", literal: true }, "x"]])
+        yield* agent.prompt({ typed: "/new start", literal: true })
+        assert.deepStrictEqual(said(yield* entries), ["/new start"])
+        assert.strictEqual(events.filter(({ type }) => type === "error").length, 0)
+        assert.isTrue((yield* prompt("x")).success)
+      }))
+  })
+
+  it.effect("is dropped with a diagnostic when no run is under way and nobody drives, or too many wait", () =>
+    Effect.gen(function*() {
+      const reached = yield* Deferred.make<void>()
+      yield* withAgent({
+        replies: [calls({ name: "write" })],
+        tools: [tool("write", { run: () => Effect.andThen(Deferred.succeed(reached, undefined), Effect.never) })],
+        agent: { extensions }
+      }, ({ access, diagnostics, prompt }) =>
+        Effect.gen(function*() {
+          yield* access().say("x", { content: "hello", deliver_as: "now" })
+          assert.strictEqual(diagnostics.length, 1)
+          const running = yield* Effect.forkChild(prompt("go"))
+          yield* Deferred.await(reached)
+          for (let n = 0; n < 33; n++) yield* access().say("x", { content: `${n}`, deliver_as: "follow_up" })
+          assert.strictEqual(diagnostics.length, 2)
+          assert.isTrue(diagnostics.every((message) => message.includes("'x'")))
+          yield* Fiber.interrupt(running)
+        }))
+    }))
+})

@@ -1,0 +1,141 @@
+/**
+ * The end of a session file: lines are added, in order, each with one `write`, and never half a line. What the disk refuses
+ * waits here and goes first the next time.
+ */
+import { Effect, Exit, FileSystem, Option, Path, type PlatformError, Scope } from "effect"
+import { type SessionLocked, type SessionUnreadable, SessionUnwritable, systemWord } from "./SessionError.ts"
+
+/** Where lines go, and what must come before the first of them. */
+export interface WriterOptions {
+  readonly path: string
+  /** The header of a new file; a file that is there already has none to come. */
+  readonly header?: string
+  /** Whether the file ends in half a line. */
+  readonly torn: boolean
+  /** Run once before a new file is made: its lock. */
+  readonly claim: Effect.Effect<void, SessionLocked | SessionUnreadable, Scope.Scope>
+}
+
+/** Adds lines to a session file. Not for several fibers at once, nor after its scope. */
+export interface SessionWriter {
+  /** Adds a line, newline included, after those that wait. When it fails, the line waits too. */
+  readonly write: (line: string) => Effect.Effect<void, SessionUnwritable>
+  /** Adds what waits, and returns when everything is on the disk, not only with the system. */
+  readonly sync: Effect.Effect<void, SessionUnwritable>
+  /** How many lines wait. */
+  readonly waiting: Effect.Effect<number>
+}
+
+/** The open file. `end` is where its whole lines end; `ragged` says that something else may stand there. */
+interface Target {
+  readonly handle: FileSystem.File
+  end: number
+  ragged: boolean
+}
+
+const encoder = new TextEncoder()
+
+/**
+ * A writer of the file, which is opened with the first line. When the scope closes, what waits is tried a last time and
+ * all of it brought to the disk.
+ */
+export const makeWriter = Effect.fnUntraced(function*(
+  options: WriterOptions
+): Effect.fn.Return<SessionWriter, never, FileSystem.FileSystem | Path.Path | Scope.Scope> {
+  const fs = yield* FileSystem.FileSystem
+  const folder = (yield* Path.Path).dirname(options.path)
+  const fresh = options.header !== undefined
+  const waiting: Array<string> = fresh ? [options.header] : []
+  // A scope of its own: the lock and the file outlive the last try to write.
+  const inner = yield* Scope.make()
+  let claimed = !fresh
+  let target: Target | undefined
+  let unsynced = false
+  let named = !fresh
+
+  const entriesWaiting = () => waiting.length - (fresh && waiting[0] === options.header ? 1 : 0)
+  const refused = (cause: string) => new SessionUnwritable({ path: options.path, cause, unsaved: entriesWaiting() })
+
+  const open = Effect.fnUntraced(function*() {
+    yield* fs.makeDirectory(folder, { recursive: true })
+    if (!claimed) yield* Scope.provide(options.claim, inner)
+    claimed = true
+    const handle = yield* Scope.provide(fs.open(options.path, { flag: fresh ? "ax" : "a", mode: 0o600 }), inner)
+    const end = fresh ? 0 : Number((yield* handle.stat).size)
+    target = { handle, end, ragged: options.torn }
+    return target
+  })
+
+  /**
+   * After a failed write: whether the line stands there after all, with or without its LF. Half of it is cut off again;
+   * where that cannot be done or something else stands there, it stays and the next line starts on a fresh one.
+   */
+  const repair = Effect.fnUntraced(function*(to: Target, length: number) {
+    const size = yield* Effect.option(Effect.map(to.handle.stat, (info) => Number(info.size)))
+    const written = Option.match(size, { onNone: () => Infinity, onSome: (bytes) => bytes - to.end })
+    if (written === 0) return false
+    const whole = written === length || written === length - 1
+    const cut = !whole && written > 0 && written < length && Exit.isSuccess(yield* Effect.exit(to.handle.truncate(to.end)))
+    if (!cut) {
+      to.ragged = written !== length
+      to.end = Option.getOrElse(size, () => to.end)
+    }
+    return whole
+  })
+
+  const put = Effect.fnUntraced(function*(to: Target, line: string) {
+    const bytes = encoder.encode(to.ragged ? `\n${line}` : line)
+    const written = yield* Effect.exit(to.handle.writeAll(bytes))
+    if (Exit.isSuccess(written)) {
+      to.end += bytes.length
+      to.ragged = false
+    } else if (!(yield* repair(to, bytes.length))) yield* written
+    unsynced = true
+  })
+
+  const flush = Effect.gen(function*() {
+    const to = target ?? (yield* open())
+    for (let line = waiting[0]; line !== undefined; line = waiting[0]) {
+      yield* put(to, line)
+      waiting.shift()
+    }
+  }).pipe(
+    Effect.mapError((error: PlatformError.PlatformError | SessionLocked | SessionUnreadable) =>
+      refused(error._tag === "PlatformError" ? systemWord(error) : error.message)
+    ),
+    Effect.uninterruptible
+  )
+
+  /** A new file is lost with its folder's entry, which has to be on the disk too; not every system can do that. */
+  const syncName = Effect.suspend(() => {
+    if (named) return Effect.void
+    named = true
+    return Effect.ignore(Effect.scoped(Effect.flatMap(fs.open(folder, { flag: "r" }), (handle) => handle.sync)))
+  })
+
+  const sync = Effect.suspend(() => entriesWaiting() > 0 ? flush : Effect.void).pipe(
+    Effect.andThen(Effect.suspend(() =>
+      target === undefined || !unsynced
+        ? Effect.void
+        : target.handle.sync.pipe(
+          Effect.mapError((error) => refused(systemWord(error))),
+          Effect.andThen(syncName),
+          Effect.map(() => {
+            unsynced = false
+          })
+        )
+    ))
+  )
+
+  yield* Effect.addFinalizer(() => Effect.andThen(Effect.ignore(sync), Scope.close(inner, Exit.void)))
+
+  return {
+    write: (line) =>
+      Effect.suspend(() => {
+        waiting.push(line)
+        return flush
+      }),
+    sync,
+    waiting: Effect.sync(entriesWaiting)
+  }
+})

@@ -1,0 +1,49 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, FileSystem, PlatformError } from "effect"
+import { makeFindProcesses } from "../src/Operations/ProcessTable.ts"
+
+const missing = Effect.fail(PlatformError.systemError({ _tag: "NotFound", module: "FileSystem", method: "read" }))
+
+/** A made-up `/proc`: pid → stat, environment, command line; undefined where it must not be read. */
+const tableOf = (processes: { readonly [pid: number]: readonly [stat: string, environ: string | undefined, cmdline: string] } | undefined) =>
+  makeFindProcesses(FileSystem.makeNoop({
+    readDirectory: () => processes === undefined ? missing : Effect.succeed([...Object.keys(processes), "self", "cpuinfo"]),
+    readFileString: (path) => {
+      const [, , pid, name] = path.split("/")
+      const [stat, environ, cmdline] = processes?.[Number(pid)] ?? []
+      const text = name === "stat" ? stat : name === "environ" ? environ : cmdline
+      return text === undefined ? missing : Effect.succeed(text)
+    }
+  }))
+
+const found = (processes: Parameters<typeof tableOf>[0], query: Parameters<ReturnType<typeof tableOf>>[0]) =>
+  Effect.map(tableOf(processes)(query), (list) => list?.map(({ pid }) => pid))
+
+describe("ProcessTable", () => {
+  it.effect("finds members of a group and what carries the mark, above a pid", () =>
+    Effect.gen(function*() {
+      const processes = {
+        90: ["90 (old) S 1 90 90 0", "CALL=s-1\0", "old\0"],
+        101: ["101 (sh) S 1 100 100 0", "PATH=/\0", "sleep\x00600\0"],
+        102: ["102 (a (b) c) S 1 102 102 0", "PATH=/\0CALL=s-1\0X=1\0", "daemon\0"],
+        103: ["103 (other) S 1 103 103 0", undefined, "other\0"],
+        104: ["104 (later) S 1 104 104 0", "XCALL=s-1\0CALL=s-12\0", "later\0"]
+      } as const
+      assert.deepStrictEqual(yield* tableOf(processes)({ mark: "CALL=s-1\0", group: 100, after: 100 }), [
+        { pid: 101, group: 100, command: "sleep 600" },
+        { pid: 102, group: 102, command: "daemon" }
+      ])
+      assert.deepStrictEqual(yield* found(processes, { mark: "CALL=s-" }), [90, 102, 104])
+    }))
+
+  it.effect("leaves out what has ended and was not reaped, and cuts a long command line", () =>
+    Effect.gen(function*() {
+      const list = yield* tableOf({ 5: ["5 (x) Z 1 4 4 0", "", ""], 6: ["6 (x) S 1 4 4 0", "", "y".repeat(500)] })({ mark: "M=", group: 4 })
+      assert.deepStrictEqual(list, [{ pid: 6, group: 4, command: "y".repeat(80) }])
+    }))
+
+  it.effect("knows nothing where there is no such folder", () =>
+    Effect.gen(function*() {
+      assert.isUndefined(yield* found(undefined, { mark: "M=", group: 4 }))
+    }))
+})
