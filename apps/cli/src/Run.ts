@@ -14,6 +14,7 @@ import { type Asker, askUserTool, builtins, type FileFailed, layerLocal, localTo
 import { UsageError } from "./Argv.ts"
 import type { Invocation } from "./Flags.ts"
 import { chooseExtensions } from "./ExtensionChoice.ts"
+import { layerExtensions } from "./Extensions.ts"
 import type { Host } from "./Host.ts"
 import { chooseModel, type ChosenModel, keyVariables, knownModels, type NoModel } from "./Model.ts"
 import type { Mode } from "./modes/Mode.ts"
@@ -251,7 +252,7 @@ export const run = Effect.fnUntraced(function*(
       }))
     }).pipe(Effect.provide(agent), Effect.provideContext(sessions))
   }).pipe(Effect.provide(Layer.mergeAll(
-    Layer.provideMerge(Hooks.layer, Extensions.layer),
+    Layer.provideMerge(Hooks.layer, layerExtensions(host)),
     layerLocal({ workspace }),
     layerAsker,
     Layer.succeed(EventSink, mode.sink),

@@ -125,9 +125,9 @@ export const makeConversation = Effect.fnUntraced(function*(
       complete: (extension, completion) => withModel(complete({ session, selection, tools: builtins, runner }, extension, completion)),
       ...(options.onIdleText === undefined ? {} : { onIdleText: options.onIdleText })
     }),
-    store: ({ data, extension }) => {
+    store: ({ custom_type, data, extension }) => {
       keep(extension, data)
-      return Effect.ignore(session.append({ type: "extension", extension, data }))
+      return Effect.ignore(session.append({ type: "extension", extension, data, ...(custom_type === undefined ? {} : { custom_type }) }))
     },
     stored: (extension) => kept.get(extension) ?? []
   }
