@@ -81,7 +81,7 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
     const taken = new Set<string>()
     const about = aboutSession(session)
 
-    const settleCall = Effect.fnUntraced(function*({ call, changedBy, duration_ms, result }: SettledCall) {
+    const settleCall = Effect.fnUntraced(function*({ call, changedBy, duration_ms, hooks_ms, result }: SettledCall) {
       const { publish } = yield* EventSink
       const output = textOf(result.content)
       const images = result.content.filter((part) => part.type === "image")
@@ -94,7 +94,9 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
         tool: call.name,
         ...(images.length === 0 ? {} : { images }),
         ...details,
-        ...(changedBy === undefined ? {} : { changed_by: changedBy })
+        ...(changedBy === undefined ? {} : { changed_by: changedBy }),
+        ...(duration_ms === 0 ? {} : { duration_ms }),
+        ...(hooks_ms === 0 ? {} : { hooks_ms })
       })
       yield* publish({
         type: "tool_result",
@@ -146,7 +148,7 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
         const { call, running, shown } = known.get(part.id) ?? {}
         const result = shown ?? errorResult(running === true ? interrupted.running : interrupted.waiting)
         if (call === undefined) yield* session.append({ type: "tool_result", id: part.id, output: textOf(result.content), is_error: true, tool: part.name })
-        else yield* settleCall({ call, result, duration_ms: 0 })
+        else yield* settleCall({ call, result, duration_ms: 0, hooks_ms: 0 })
       }
     })
 
@@ -175,7 +177,8 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
         provider,
         requested_model: model,
         model: answer.model,
-        ...(answer.usage === undefined ? {} : { usage: answer.usage })
+        ...(answer.usage === undefined ? {} : { usage: answer.usage }),
+        ...(answer.duration_ms === 0 ? {} : { duration_ms: answer.duration_ms })
       }
       yield* session.append(entry)
       for (const call of callsOf(entry)) taken.add(call.id)

@@ -21,11 +21,15 @@ export interface ToolCall {
   readonly step: number
 }
 
-/** A result and how long the call took, hooks and questions included. `changedBy` are the extensions that changed what was run. */
+/**
+ * A result and how long the call took, hooks and questions included; `hooks_ms` is the hooks' part of that. `changedBy` are
+ * the extensions that changed what was run.
+ */
 export interface SettledCall {
   readonly call: ToolCall
   readonly result: ToolResult
   readonly duration_ms: number
+  readonly hooks_ms: number
   readonly changedBy?: ReadonlyArray<string>
 }
 
@@ -42,11 +46,21 @@ export interface ToolRunner {
 
 const denied = (reason: string): ToolResult => errorResult(`approval_denied: ${reason}`)
 
+/** What a call's settling tells beside its result. */
+interface Notes {
+  changedBy?: ReadonlyArray<string>
+  hooks_ms: number
+}
+
 /** The runner of a session. */
 export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunner, never, Hooks> =>
   Effect.gen(function*() {
     const hooks = yield* Hooks
     const validators = new WeakMap<JsonObject, Validator>()
+
+    const timed = <A, E, R>(notes: Notes, hook: Effect.Effect<A, E, R>) =>
+      Effect.flatMap(Clock.currentTimeMillis, (started) =>
+        Effect.tap(hook, () => Effect.map(Clock.currentTimeMillis, (now) => void (notes.hooks_ms += now - started))))
 
     const faultsOf = Effect.fnUntraced(function*(offered: OfferedTool, args: JsonObject) {
       const schema = offered.tool.inputSchema
@@ -82,7 +96,7 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
       return { ...result, content, isError: payload.is_error }
     })
 
-    const settle = Effect.fnUntraced(function*(call: ToolCall, tools: ToolSet, watch: CallWatch | undefined, note: (changedBy: ReadonlyArray<string>) => void, options?: HookOptions) {
+    const settle = Effect.fnUntraced(function*(call: ToolCall, tools: ToolSet, watch: CallWatch | undefined, notes: Notes, options?: HookOptions) {
       const found = tools.find(call.name)
       if (Option.isNone(found)) return errorResult(`Unknown tool: ${call.name}`)
       const offered = found.value
@@ -92,7 +106,7 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
       const faults = yield* faultsOf(offered, sent)
       if (faults.length > 0) return refuse(call.name, faults)
 
-      const gate = yield* hooks.run("tool_call", { tool: call.name, arguments: sent }, options)
+      const gate = yield* timed(notes, hooks.run("tool_call", { tool: call.name, arguments: sent }, options))
       if (gate._tag === "Blocked") return denied(gate.reason)
       const changed = gate.changedBy.length > 0
       const args = changed ? gate.payload.arguments : sent
@@ -104,18 +118,18 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
       const denial = yield* permissions.check(offered, args)
       if (Option.isSome(denial)) return denied(denial.value)
 
-      if (changed) note(gate.changedBy)
+      if (changed) notes.changedBy = gate.changedBy
       if (watch !== undefined) yield* watch.begun
       const result = yield* execute(call, offered, args, watch)
-      return yield* afterwards(call.name, sent, args, result, options)
+      return yield* timed(notes, afterwards(call.name, sent, args, result, options))
     })
 
     return {
       run: Effect.fnUntraced(function*(call, tools, watch, options) {
         const started = yield* Clock.currentTimeMillis
-        let changedBy: ReadonlyArray<string> | undefined
-        const result = yield* settle(call, tools, watch, (extensions) => void (changedBy = extensions), options)
-        return { call, result, duration_ms: (yield* Clock.currentTimeMillis) - started, ...(changedBy === undefined ? {} : { changedBy }) }
+        const notes: Notes = { hooks_ms: 0 }
+        const result = yield* settle(call, tools, watch, notes, options)
+        return { call, result, duration_ms: (yield* Clock.currentTimeMillis) - started, ...notes }
       })
     }
   })

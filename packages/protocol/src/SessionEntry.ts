@@ -54,6 +54,8 @@ export const AssistantEntry = Schema.Struct({
   requested_model: Schema.optionalKey(Schema.String),
   usage: Schema.optionalKey(Usage),
   cut: Schema.optionalKey(Schema.Boolean),
+  /** From the request to the end of the answer. */
+  duration_ms: Schema.optionalKey(Schema.Number),
   ...stamp
 })
 
@@ -69,6 +71,9 @@ export const ToolResultEntry = Schema.Struct({
   terminate: Schema.optionalKey(Schema.Boolean),
   /** The extensions that changed the arguments, where the tool did not run with those of the model. */
   changed_by: Schema.optionalKey(Schema.Array(Schema.String)),
+  /** How long the call took, hooks and questions included, and how much of that extensions' hooks took. */
+  duration_ms: Schema.optionalKey(Schema.Number),
+  hooks_ms: Schema.optionalKey(Schema.Number),
   ...stamp
 })
 

@@ -1,4 +1,5 @@
 export * from "./Calls.ts"
+export * from "./Export.ts"
 export * from "./Follow.ts"
 export * from "./Projection.ts"
 export * from "./ForkPoint.ts"
