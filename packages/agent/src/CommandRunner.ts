@@ -3,10 +3,10 @@
  * replies are carried out in the order message, session, reload, prompt (seed 000, "command"; side effects are the
  * host's). A session action that is refused ends the command there.
  */
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
 import { Extensions, type SessionAccessShape } from "@nimlet/extension"
 import type { CommandContext, RunPlace, SessionAction } from "@nimlet/protocol"
-import { titleOf } from "@nimlet/session"
+import { Sessions, titleOf } from "@nimlet/session"
 import type { SwitchRefused } from "./AgentError.ts"
 import { chatMessages } from "./ChatMessages.ts"
 import { type BuiltinName, builtinNamed, helpText, type TypedCommand } from "./Commands.ts"
@@ -71,10 +71,11 @@ const entered = (kind: Target["kind"], { session, title }: Destination): string 
 }
 
 /** Runs the commands of an agent. */
-export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<CommandRunner, never, Extensions> =>
+export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<CommandRunner, never, Extensions | Sessions> =>
   Effect.gen(function*() {
     const { say, switching } = options
     const extensions = yield* Extensions
+    const sessions = yield* Sessions
 
     /** Changes the session. The command's run ends with the session that it began in. */
     const go = (voice: Voice, target: Target, answer: (destination: Destination) => Effect.Effect<unknown>) =>
@@ -106,6 +107,14 @@ export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<
           Effect.catch((error) => Effect.as(voice.fail(error.reason), undefined))
         )
         return named === undefined ? { success: false, text: "" } : yield* voice.tell(`The session is now called: ${named}`)
+      }),
+      export: Effect.fnUntraced(function*(file, voice) {
+        const { session } = switching.current()
+        const written = yield* Effect.result(sessions.export(session, { folder: session.workspace, file }))
+        return yield* Result.match(written, {
+          onFailure: (error) => voice.fail(error._tag === "ExportRefused" ? `${error.message}; name another file: /export FILE` : error.message),
+          onSuccess: (path) => voice.tell(`The session is written to ${path}.`)
+        })
       }),
       compact: (instruction, voice) => Effect.flatMap(switching.current().compact(instruction), ({ message }) => voice.tell(message)),
       reload: (_, voice) =>
