@@ -77,6 +77,23 @@ describe("parseArgv", () => {
     assert.deepInclude(command.kind === "subcommand" ? command.invocation : assert.fail(), { extensions: ["x", "y"], approve: true, json: true, required: ["z"] })
   })
 
+  it("gives a subcommand the words it takes, and no more", () => {
+    const operands = (...argv: Array<string>) => {
+      const command = Result.getOrThrow(parseArgv(argv))
+      return command.kind === "subcommand" ? [command.name, ...command.invocation.operands] : command.kind
+    }
+    assert.deepStrictEqual(operands("sessions", "list"), ["sessions list"])
+    assert.deepStrictEqual(operands("sessions", "list", "two", "--json", "words"), ["sessions list", "two", "words"])
+    assert.deepStrictEqual(operands("sessions", "show", "17"), ["sessions show", "17"])
+    assert.deepStrictEqual(operands("sessions", "name", "17", "My", "work"), ["sessions name", "17", "My", "work"])
+    assert.deepStrictEqual(operands("sessions", "export", "17", "-"), ["sessions export", "17", "-"])
+    assert.deepStrictEqual(operands("sessions", "fork", "--message=2", "17"), ["sessions fork", "17"])
+    for (const argv of [
+      ["sessions"], ["sessions", "show"], ["sessions", "show", "17", "18"], ["sessions", "show", "the last?"], ["sessions", "name", "17"], ["sessions", "fork", "17", "--", "x"],
+      ["sessions", "export", "17", "a", "b"], ["sessions", "show", "17", "--message", "2"], ["sessions", "are", "what?"]
+    ]) assert.strictEqual(operands(...argv), "run", argv.join(" "))
+  })
+
   it("knows the help of a subcommand from that of all, and shells it can teach", () => {
     assert.deepStrictEqual(parseArgv(["extension", "list", "--json", "-h"]), Result.succeed({ kind: "help", subcommand: "extension list" }))
     assert.deepStrictEqual(parseArgv(["--completions", "fish"]), Result.succeed({ kind: "completions", shell: "fish" }))

@@ -45,7 +45,7 @@ svg path.grid { stroke: var(--line); }
 svg path.said { stroke: var(--accent); stroke-opacity: .45; }
 svg path.pause { stroke: var(--dim); stroke-opacity: .6; stroke-dasharray: 2 3; fill: none; }
 svg rect.model { fill: var(--model); } svg rect.tool { fill: var(--tool); } svg rect.hook { fill: var(--hook); } svg rect.failed { fill: var(--bad); }
-svg rect { stroke: var(--card); stroke-width: .75; }
+svg rect { stroke: var(--card); stroke-width: .5; }
 svg a:hover rect { opacity: .7; }
 .talk { order: 2; }
 footer { order: 3; color: var(--dim); font-size: .8rem; text-align: center; padding-top: 2rem; }
@@ -105,4 +105,4 @@ img { max-width: 100%; max-height: 30rem; border-radius: .5rem; border: 1px soli
 `
 
 /** What the page's policy lets through: this sheet and no other. */
-export const styleHash = "sha256-nWwLd5G8BezlUsXAhhOx+HZKLQL/c8kTCsX0N4EjYOU="
+export const styleHash = "sha256-ls3Xr4/jz6PiqgrqYGbH2Ob7G5EuetC9NttE8bNc/NY="

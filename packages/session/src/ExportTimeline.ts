@@ -30,7 +30,7 @@ const plot = width - left - right
 /** Tools that run at the same time stand in rows below each other, at most so many. */
 const toolRows = 4
 /** The narrowest bar, and how near bars are that are one, in units of the picture. */
-const narrowest = 2
+const narrowest = 3
 const nearest = 0.6
 
 /** A time's place in the picture. */
