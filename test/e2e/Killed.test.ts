@@ -16,7 +16,7 @@ const turn = (round: number): Scenario => [
     thinking: "both at once",
     tools: [
       { name: "bash", args: { command: `echo ${round}.1 >> log.txt` } }, { name: "read", args: { path: "a.txt" } }, { name: "read", args: { path: "b.txt" } },
-      { name: "bash", args: { command: `echo ${round}.2 >> log.txt; sleep 0.05; echo end` } }
+      { name: "bash", args: { command: `echo ${round}.2 >> log.txt; echo begun; sleep 0.2` } }
     ],
     pauseMs: 3
   },
@@ -31,7 +31,9 @@ const randomOf = (seed: number) => () => {
 }
 
 const wholeLines = (text: string) => text.slice(0, text.lastIndexOf("\n") + 1).split("\n").filter((line) => line !== "")
-const recordsOf = (stdout: string) => wholeLines(stdout).map((line) => JSON.parse(line) as Record<string, any>).filter(({ type }) => !String(type).endsWith("_delta"))
+const allOf = (stdout: string) => wholeLines(stdout).map((line) => JSON.parse(line) as Record<string, any>)
+const recordsOf = (stdout: string) => allOf(stdout).filter(({ type }) => !String(type).endsWith("_delta"))
+const isWithin = (stdout: string) => allOf(stdout).some(({ delta, type }) => type === "tool_output_delta" && delta.includes("begun"))
 const entriesOf = ({ home }: Workspace) => {
   const folder = join(home, ".nimlet/sessions")
   if (!existsSync(folder)) return []
@@ -69,9 +71,10 @@ describe("a run that is killed", () => {
     for (let round = 1; round <= kills; round++) {
       const about = `seed ${seed}, round ${round}`
       const run = start(round)
+      // The first one in the middle of a command, to be sure that there is such a kill.
       const after = Math.floor(random() * landmarks)
-      await run.until((stdout) => recordsOf(stdout).length >= after)
-      await setTimeout(random() * 20)
+      await run.until((stdout) => round === 1 ? isWithin(stdout) : recordsOf(stdout).length >= after)
+      if (round > 1) await setTimeout(random() * 100)
       run.signal("SIGKILL")
       const { signal, stdout } = await run.ended
       killed += signal === "SIGKILL" ? 1 : 0
