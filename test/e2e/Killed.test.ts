@@ -69,7 +69,6 @@ describe("a run that is killed", () => {
 
     let killed = 0
     for (let round = 1; round <= kills; round++) {
-      const about = `seed ${seed}, round ${round}`
       const run = start(round)
       // The first one in the middle of a command, to be sure that there is such a kill.
       const after = Math.floor(random() * landmarks)
@@ -81,9 +80,9 @@ describe("a run that is killed", () => {
       const told = recordsOf(stdout)
       const kept = entriesOf(space)
       // Whatever was told is on the disk.
-      expect(resultsIn(kept), about).toEqual(expect.arrayContaining(resultsIn(told)))
+      expect(resultsIn(kept), `seed ${seed}, round ${round}`).toEqual(expect.arrayContaining(resultsIn(told)))
       const answers = kept.filter(({ type }) => type === "assistant").map(({ content }) => content.flatMap((part: any) => part.type === "text" ? [part.text] : []).join("\n"))
-      for (const { content, role, type } of told) if (type === "message" && role === "assistant") expect(answers, about).toContain(content)
+      for (const { content, role, type } of told) if (type === "message" && role === "assistant") expect(answers, `seed ${seed}, round ${round}`).toContain(content)
     }
     expect(killed, `seed ${seed}`).toBeGreaterThan(kills / 2)
     expect(await lastingSurvivors(space.work)).toEqual([])
