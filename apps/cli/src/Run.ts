@@ -9,7 +9,7 @@ import {
 import { Diagnostics, discover, Extensions, Frontend, Hooks, type StartOptions } from "@nimlet/extension"
 import type { ModelError } from "@nimlet/provider"
 import { type Session, type SessionLocked, type SessionNotFound, Sessions, type SessionUnreadable } from "@nimlet/session"
-import { builtins, type FileFailed, layerLocal, localTools } from "@nimlet/tools"
+import { builtins, type FileFailed, layerLocal, localTools, Operations } from "@nimlet/tools"
 import { UsageError } from "./Argv.ts"
 import type { Invocation } from "./Flags.ts"
 import { chooseExtensions, unsearchedRoots } from "./ExtensionChoice.ts"
@@ -133,6 +133,7 @@ export const run = Effect.fnUntraced(function*(
       ...(settings.agent === undefined ? {} : { compaction: settings.agent }),
       system: systemPrompt({ workspace, platform: host.platform }),
       tools,
+      files: (yield* Operations).files,
       mode: mode.name,
       extensions: (at, by) => Effect.succeed(extensions(at, by)),
       onSwitch: (to, from) => Effect.andThen(Ref.set(present, to), mode.switched(from.id, to.id)),

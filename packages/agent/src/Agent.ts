@@ -7,7 +7,7 @@ import * as LanguageModel from "effect/ai/LanguageModel"
 import { Extensions, type ExtensionTool, Hooks } from "@nimlet/extension"
 import type { ContentPart, RunPlace } from "@nimlet/protocol"
 import type { Session, Sessions, SessionUnwritable } from "@nimlet/session"
-import { errorResult, type Tool } from "@nimlet/tools"
+import { errorResult, type Files, type Tool } from "@nimlet/tools"
 import type { RequiredExtensionMissing, SwitchRefused } from "./AgentError.ts"
 import { makeCommandRunner } from "./CommandRunner.ts"
 import { commandIn } from "./Commands.ts"
@@ -45,6 +45,8 @@ export interface AgentOptions extends Selection, Pick<CompactionOptions, "compac
   readonly appended?: ReadonlyArray<string>
   /** The built-in tools, in the order the model sees them. */
   readonly tools: ReadonlyArray<Tool>
+  /** The files that the tools change, for `/rewind`; without them it leads back in the conversation alone. */
+  readonly files?: Files
   /** The only tools to offer, by name in any case; absent for all. */
   readonly only?: ReadonlyArray<string>
   /** How we run, for commands of extensions: `tui`, `text`, `print`, `json` or `rpc`; default `text`. */
@@ -224,7 +226,7 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
       return onIdleInput === undefined ? Effect.ensuring(running, dropLeft) : running
     })
   const words = (text: string): ReadonlyArray<ContentPart> => [{ type: "text", text }]
-  const runCommand = yield* makeCommandRunner({ switching, selection, mode: options.mode ?? "text", say: (text) => say(words(text)) })
+  const runCommand = yield* makeCommandRunner({ switching, selection, mode: options.mode ?? "text", ...(options.files === undefined ? {} : { files: options.files }), say: (text) => say(words(text)) })
 
   const prompt = ({ literal = false, piped = "", typed }: UserInput): Effect.Effect<RunResult> => {
     const command = piped === "" && !literal ? commandIn(typed) : undefined

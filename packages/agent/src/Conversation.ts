@@ -4,7 +4,7 @@ import * as LanguageModel from "effect/ai/LanguageModel"
 import { type EntrySink, Hooks, type SessionAccessShape } from "@nimlet/extension"
 import type { ContentPart } from "@nimlet/protocol"
 import { ProviderHooks } from "@nimlet/provider"
-import type { Session } from "@nimlet/session"
+import type { Session, Snapshots } from "@nimlet/session"
 import type { Tool } from "@nimlet/tools"
 import { type Compacted, type Compaction, type CompactionOptions, makeCompaction } from "./Compaction.ts"
 import { complete } from "./Completion.ts"
@@ -29,6 +29,8 @@ export interface ConversationOptions extends Pick<CompactionOptions, "compaction
   /** The tools of the next step. */
   readonly tools: Effect.Effect<ToolSet>
   readonly queues: QueueModes
+  /** Keeps what files held before calls changed them; nothing does where it is absent. */
+  readonly snapshots?: Snapshots
 }
 
 /** One open session at work. */
@@ -82,7 +84,9 @@ export const makeConversation = Effect.fnUntraced(function*(
     tools,
     ...(options.compaction === undefined ? {} : { compaction: options.compaction })
   }, () => selection().contextWindow)
-  const loop = yield* makeLoop({ session, selection, system, appended, queues, runner, compaction, tools })
+  const loop = yield* makeLoop({
+    session, selection, system, appended, queues, runner, compaction, tools, ...(options.snapshots === undefined ? {} : { snapshots: options.snapshots })
+  })
 
   const events = providerEvents(hooks, () => aboutSelection(session, selection()))
   const withModel = <A, E>(effect: Effect.Effect<A, E, LanguageModel.LanguageModel>): Effect.Effect<A, E> =>

@@ -6,10 +6,10 @@ import { Clock, Effect, Exit, Option, Ref, Result } from "effect"
 import type { AiError } from "effect/ai/AiError"
 import type * as LanguageModel from "effect/ai/LanguageModel"
 import { Hooks } from "@nimlet/extension"
-import { type AssistantEntry, type ContentPart, type RunPlace, textOf, type ToolUsePart } from "@nimlet/protocol"
+import { type AssistantEntry, type ChangedFile, type ContentPart, type RunPlace, textOf, type ToolUsePart } from "@nimlet/protocol"
 import { accountOf, isContextOverflow, retryDelay } from "@nimlet/provider"
-import { callsOf, isAssistant, makeTranscript, type Session, type SessionUnwritable, unanswered } from "@nimlet/session"
-import { errorResult, type ToolResult } from "@nimlet/tools"
+import { callsOf, isAssistant, makeTranscript, type Session, type SessionUnwritable, type Snapshots, unanswered } from "@nimlet/session"
+import { errorResult, type FileChange, type ToolResult, versionOf } from "@nimlet/tools"
 import { loadValidation } from "./Arguments.ts"
 import { groupCalls, uniqueIds } from "./CallOrder.ts"
 import type { Compaction } from "./Compaction.ts"
@@ -43,6 +43,8 @@ export interface LoopOptions {
   readonly compaction: Compaction
   /** The tools of the next step. */
   readonly tools: Effect.Effect<ToolSet>
+  /** Keeps what files held before calls changed them. */
+  readonly snapshots?: Snapshots
 }
 
 /** How many neighbouring read-only calls run at once. */
@@ -74,18 +76,34 @@ export type Loop = (
 /** The loop of a session. */
 export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks> =>
   Effect.gen(function*() {
-    const { appended, compaction, queues, runner, session } = options
+    const { appended, compaction, queues, runner, session, snapshots } = options
     const hooks = yield* Hooks
     const transcript = makeTranscript()
     // Ids of all calls so far; filled from the session when a run begins.
     const taken = new Set<string>()
     const about = aboutSession(session)
 
+    // The files that calls under way have changed.
+    const changed = new Map<string, ReadonlyArray<ChangedFile>>()
+    const keepFile = Effect.fnUntraced(function*(id: string, { after, before, path }: FileChange) {
+      const bytes = typeof before === "string" ? undefined : before
+      const kept = bytes === undefined || snapshots === undefined || Option.isNone(session.path) ? undefined : Option.getOrUndefined(yield* snapshots.keep(session.id, bytes))
+      const file: ChangedFile = {
+        path,
+        ...(before === "unknown" ? {} : { before: bytes === undefined ? null : versionOf(bytes) }),
+        after,
+        ...(kept === undefined ? {} : { snapshot: kept })
+      }
+      changed.set(id, [...(changed.get(id) ?? []), file])
+    })
+
     const settleCall = Effect.fnUntraced(function*({ call, changedBy, duration_ms, hooks_ms, result }: SettledCall) {
       const { publish } = yield* EventSink
       const output = textOf(result.content)
       const images = result.content.filter((part) => part.type === "image")
       const details = result.details === undefined ? {} : { details: result.details }
+      const files = result.isError ? undefined : changed.get(call.id)
+      changed.delete(call.id)
       yield* session.append({
         type: "tool_result",
         id: call.id,
@@ -96,7 +114,8 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
         ...details,
         ...(changedBy === undefined ? {} : { changed_by: changedBy }),
         ...(duration_ms === 0 ? {} : { duration_ms }),
-        ...(hooks_ms === 0 ? {} : { hooks_ms })
+        ...(hooks_ms === 0 ? {} : { hooks_ms }),
+        ...(files === undefined ? {} : { files })
       })
       yield* publish({
         type: "tool_result",
@@ -132,7 +151,7 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
         if (changes) yield* session.sync
         const run = (call: ToolCall) => {
           const show = (shown: ToolResult) => note({ call, running: true, shown })
-          const settled = runner.run(call, tools, { begun: note({ call, running: true }), left: show })
+          const settled = runner.run(call, tools, { begun: note({ call, running: true }), left: show, changing: (change) => keepFile(call.id, change) })
           // Results are told in the order of the calls: one that is there early must outlast an interrupt of its neighbours.
           return group.length === 1 ? settled : Effect.tap(settled, ({ result }) => show(result))
         }

@@ -6,7 +6,7 @@
 import { Cause, Clock, Effect, Option, Result } from "effect"
 import { type HookOptions, Hooks } from "@nimlet/extension"
 import { type JsonObject, type RunPlace, textOf } from "@nimlet/protocol"
-import { errorResult, type ToolResult } from "@nimlet/tools"
+import { errorResult, type ToolContext, type ToolResult } from "@nimlet/tools"
 import { argumentsOf, makeValidator, type Validator } from "./Arguments.ts"
 import { EventSink } from "./EventSink.ts"
 import type { Permissions } from "./Permissions.ts"
@@ -33,10 +33,11 @@ export interface SettledCall {
   readonly changedBy?: ReadonlyArray<string>
 }
 
-/** Told of a call under way: `begun` right before the tool itself runs, `left` what an interrupted one had to show. */
+/** Told of a call under way: `begun` right before the tool itself runs, `left` what an interrupted one had to show, `changing` of files. */
 export interface CallWatch {
   readonly begun: Effect.Effect<void>
   readonly left: (result: ToolResult) => Effect.Effect<void>
+  readonly changing?: NonNullable<ToolContext["changing"]>
 }
 
 /** Runs calls. It never fails: what goes wrong is a result that the model reads. `options` are those of the call's hooks. */
@@ -75,7 +76,7 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
     const execute = (call: ToolCall, offered: OfferedTool, args: JsonObject, watch: CallWatch | undefined) =>
       Effect.flatMap(EventSink, ({ publish }) =>
         offered.tool.run(args, {
-          ...(watch === undefined ? {} : { interrupted: watch.left }),
+          ...(watch === undefined ? {} : { interrupted: watch.left, ...(watch.changing === undefined ? {} : { changing: watch.changing }) }),
           output: (delta) =>
             publish({ type: "tool_output_delta", ...call.place, step: call.step, tool_id: call.id, tool_name: call.name, delta })
         })).pipe(Effect.catchDefect((defect) => Effect.succeed(errorResult(Cause.pretty(Cause.die(defect))))))

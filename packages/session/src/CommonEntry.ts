@@ -41,7 +41,7 @@ export const isCommonEntry = (entry: JsonObject): boolean => {
         mayBe(entry["requested_model"], "string") && mayBe(entry["cut"], "boolean") && mayBe(entry["duration_ms"], "number") &&
         mayBeUsage(entry["usage"])
     case "tool_result":
-      return isString(entry["id"]) && isString(entry["output"]) && typeof entry["is_error"] === "boolean" && entry["images"] === undefined &&
+      return isString(entry["id"]) && isString(entry["output"]) && typeof entry["is_error"] === "boolean" && entry["images"] === undefined && entry["files"] === undefined &&
         mayBe(entry["tool"], "string") && mayBe(entry["terminate"], "boolean") && mayBeObject(entry["details"]) &&
         mayBe(entry["duration_ms"], "number") && mayBe(entry["hooks_ms"], "number")
     case "extension":

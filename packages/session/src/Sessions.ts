@@ -22,6 +22,7 @@ import { readSession } from "./SessionFile.ts"
 import { encodeLine, type SessionText, type UnknownEntry } from "./SessionLines.ts"
 import { lockSession, type Owner } from "./SessionLock.ts"
 import { matches, readSummary, type SessionSummary } from "./SessionSummary.ts"
+import { makeSnapshots, type Snapshots } from "./Snapshots.ts"
 import { moveBack, moveToTrash, newestTrashed } from "./Trash.ts"
 
 /** Where a new session belongs and whether it goes to disk. */
@@ -111,6 +112,8 @@ export class Sessions extends Context.Service<Sessions, {
   readonly delete: (id: string) => Effect.Effect<void, SessionNotFound | SessionUnreadable | SessionUnwritable | SessionLocked>
   /** Brings back the copy that was deleted last. Fails with `SessionExists` when there is a session of this id. */
   readonly restore: (id: string) => Effect.Effect<void, SessionNotFound | SessionExists | SessionUnwritable>
+  /** What files held before sessions changed them. */
+  readonly snapshots: Snapshots
   /** The session as one HTML page, in pieces. */
   readonly page: (id: string) => Stream.Stream<string, SessionNotFound | SessionUnreadable>
   /**
@@ -258,6 +261,7 @@ export class Sessions extends Context.Service<Sessions, {
       }, provided)
 
       return {
+        snapshots: yield* makeSnapshots(path.join(folder, ".snapshots")),
         create,
         open,
         page,
