@@ -196,17 +196,17 @@ describe("Agent", () => {
     return withAgent({
       replies: [calls({ name: "slow" }, { name: "slow" }), says("done")],
       tools: [slow],
-      answers: { tool_call: takes(300), tool_result: takes(40) }
+      answers: { tool_call: takes(300), tool_result: takes(100) }
     }, ({ entries, prompt }) =>
       Effect.gen(function*() {
         const running = yield* Effect.forkChild(prompt("hi"))
-        for (let n = 0; n < 150; n++) {
+        for (let n = 0; n < 60; n++) {
           yield* settle
-          yield* TestClock.adjust(20)
+          yield* TestClock.adjust(100)
         }
         yield* Fiber.join(running)
         const figures = (yield* entries).flatMap((entry) => entry.type === "tool_result" ? [[entry.duration_ms, entry.hooks_ms]] : [])
-        assert.deepStrictEqual(figures, [[2340, 340], [2340, 340]])
+        assert.deepStrictEqual(figures, [[2400, 400], [2400, 400]])
       }))
   })
 
