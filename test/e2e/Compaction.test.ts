@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { startModelStub } from "../kit/ModelStub.ts"
 import { anthropic, chat, chatConfig, type ProviderSetup, responses } from "../kit/Providers.ts"
-import { checkRecords } from "../kit/RecordOrder.ts"
+import { checkRecords } from "@nimlet/protocol"
 import { makeWorkspace, records, startNimlet, type Workspace } from "../kit/Workspace.ts"
 
 /** Full at 20,000 tokens, of which the last 1,000 stay. */
@@ -197,5 +197,30 @@ describe("compaction", () => {
     expect(third.code).toBe(0)
     expect(linesOf(sessionFile(space)).filter((entry) => entry.type === "compaction")).toMatchObject([{ summary: "SUMMARY" }])
     expect(stub.requests.map(({ problem, status }) => problem ?? status)).toEqual([200, 400, 200, 200, 200, 200])
+  })
+
+  // E-169 E-207
+  it("asked for by hand says whether it was done: nothing to do is no failure, a refusal and a failed summary are", async () => {
+    await using space = await makeWorkspace()
+    await using stub = await startModelStub([{ text: "One." }, { text: "Two." }, { status: 400 }, { text: "SUMMARY" }])
+    await space.file("~/.nimlet/config.json", JSON.stringify({ agent }))
+    await listen(space)
+    const env = anthropic.env(stub.url)
+    const say = (...args: ReadonlyArray<string>) => space.nimlet(["-p", ...anthropic.args, ...args], { env })
+    await say("begin")
+    const nothing = await say("--resume", "/compact")
+    expect([nothing.code, nothing.stdout]).toEqual([0, "Nothing to compact\n"])
+    await space.nimlet(["-p", ...anthropic.args, "--resume", "go on"], { env, stdin: textFile("alpha", 2_000) })
+    const failed = await say("--resume", "/compact mind the names")
+    expect([failed.code, failed.stdout]).toEqual([1, ""])
+    expect(failed.stderr).toContain("error: Compaction failed: ")
+    const done = await say("--resume", "/compact mind the names")
+    expect([done.code, done.stdout]).toEqual([0, "Compacted context\n"])
+    expect(heard(space, "session_before_compact").map(({ instruction }) => instruction)).toEqual(["", "mind the names", "mind the names"])
+    await listen(space, { session_before_compact: { allow: false, reason: "not while tests run" } })
+    const refused = await space.nimlet(["--mode", "json", ...anthropic.args, "--resume", "/compact"], { env })
+    expect(refused.code).toBe(1)
+    expect(checkRecords(records(refused.stdout))).toEqual([])
+    expect(records(refused.stdout).find((record) => record["type"] === "error")).toMatchObject({ message: "Compaction refused: not while tests run" })
   })
 })

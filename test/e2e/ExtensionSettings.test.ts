@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { startModelStub } from "../kit/ModelStub.ts"
-import { checkRecords } from "../kit/RecordOrder.ts"
+import { checkRecords } from "@nimlet/protocol"
 import { makeWorkspace, records, type Workspace } from "../kit/Workspace.ts"
 
 const json = ["--mode", "json", "--provider", "offline"]

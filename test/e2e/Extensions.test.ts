@@ -1,7 +1,7 @@
 import { cpSync, existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { checkRecords } from "../kit/RecordOrder.ts"
+import { checkRecords } from "@nimlet/protocol"
 import { lastingSurvivors, makeWorkspace, records, type Workspace } from "../kit/Workspace.ts"
 
 const fixtures = join(import.meta.dirname, "../fixtures/extensions")
@@ -69,7 +69,7 @@ for await (const line of createInterface({ input: process.stdin })) {
 `
 
 describe("an extension", () => {
-  // E-002 E-004 E-055 E-078 E-088 E-097 E-102 E-292 E-294 X-001
+  // E-002 E-004 E-055 E-074 E-078 E-088 E-097 E-102 E-292 E-294 X-001
   it("gives the model a tool and the person a command", async () => {
     await using space = await makeWorkspace()
     install(space, "todos")

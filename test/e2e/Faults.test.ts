@@ -1,6 +1,6 @@
 /** Extensions with the faults that people report, in a run of the real program: each costs its warning and no more. */
 import { describe, expect, it } from "vitest"
-import { checkRecords } from "../kit/RecordOrder.ts"
+import { checkRecords } from "@nimlet/protocol"
 import { lastingSurvivors, makeWorkspace, records, type Workspace } from "../kit/Workspace.ts"
 
 const shared = `#!/usr/bin/env node

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 import { startModelStub } from "../kit/ModelStub.ts"
 import { anthropic } from "../kit/Providers.ts"
-import { checkRecords } from "../kit/RecordOrder.ts"
+import { checkRecords } from "@nimlet/protocol"
 import { makeWorkspace, records, startNimlet } from "../kit/Workspace.ts"
 
 const types = (all: ReadonlyArray<{ readonly type?: unknown }>) => all.map((record) => String(record.type)).filter((type) => !type.endsWith("_delta"))

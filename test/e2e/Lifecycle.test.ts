@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { startModelStub } from "../kit/ModelStub.ts"
 import { anthropic } from "../kit/Providers.ts"
-import { checkRecords } from "../kit/RecordOrder.ts"
+import { checkRecords } from "@nimlet/protocol"
 import { lastingSurvivors, makeWorkspace, records, startNimlet, type Workspace } from "../kit/Workspace.ts"
 
 const events = [
@@ -242,17 +242,32 @@ describe("a reload", () => {
   })
 })
 
-describe("in print mode an extension", () => {
-  it("hears the same, and that nobody can be asked", async () => {
+describe("outside JSON mode an extension", () => {
+  it.each([["print", { tty: false, ui: false }], ["text", { tty: true, ui: true }]] as const)("hears the same (%s), and whether a person can be asked", async (mode, { tty, ui }) => {
     await using space = await makeWorkspace()
     await install(space, "witness")
-    const run = await space.nimlet(["-p", "--provider", "offline", "list the files"])
+    const run = await space.nimlet([...(mode === "print" ? ["-p"] : []), "--provider", "offline", "list the files"], { tty, env: { TERM: "xterm", NO_COLOR: "1" } })
     expect(run.code).toBe(0)
-    expect(heardIn(space)[0]).toMatchObject({ event: "initialize", payload: { mode: "print", ui: false } })
+    expect(heardIn(space)[0]).toMatchObject({ event: "initialize", payload: { mode, ui } })
     expect(namesIn(space).filter((name) => !request.includes(name))).toEqual([
       "session_start", "input", "before_agent_start", "turn_start", "context", "message_end", "tool_call", "tool_result", "context", "message_end",
       "turn_end", "agent_settled", "session_shutdown", "session_end"
     ])
+  })
+})
+
+describe("three extensions that never answer session_start", () => {
+  it("hold the first prompt up for the limit of one, and are named meanwhile", async () => {
+    await using space = await makeWorkspace()
+    const names = ["a", "b", "c"]
+    for (const name of names) await install(space, name, { answers: { session_start: { silent: true } }, timeout: 3 })
+    const run = await space.nimlet(["--provider", "offline", "list the files"], { tty: true, env: { TERM: "xterm", NO_COLOR: "1" } })
+    expect(run.code).toBe(0)
+    expect(run.durationMs).toBeLessThan(6_000)
+    for (const name of names) {
+      expect(run.stdout).toContain(`waiting for extension '${name}' (session_start)`)
+      expect(run.stdout).toContain(`warning: extension '${name}': extension response timed out`)
+    }
   })
 })
 

@@ -1,7 +1,7 @@
 import { appendFileSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { checkRecords } from "../kit/RecordOrder.ts"
+import { checkRecords } from "@nimlet/protocol"
 import { makeWorkspace, records, startNimlet, type Workspace } from "../kit/Workspace.ts"
 
 const sessionFiles = (home: string) => readdirSync(join(home, ".nimlet/sessions")).filter((name) => name.endsWith(".jsonl"))

@@ -3,7 +3,7 @@ import { type AddressInfo, connect } from "node:net"
 import { describe, expect, it } from "vitest"
 import { startModelStub } from "../kit/ModelStub.ts"
 import { anthropic, chat, chatConfig, responses } from "../kit/Providers.ts"
-import { checkRecords } from "../kit/RecordOrder.ts"
+import { checkRecords } from "@nimlet/protocol"
 import { makeWorkspace, records } from "../kit/Workspace.ts"
 
 /** A proxy that leads every tunnel to `url`. */

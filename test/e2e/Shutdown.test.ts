@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { describe, expect, it } from "vitest"
+import { checkRecords } from "@nimlet/protocol"
 import { lastingSurvivors, makeWorkspace, records, startNimlet, survivors, type Workspace } from "../kit/Workspace.ts"
 
 /** An extension that ends with its input, as every example does, and hears of `events`. */
@@ -66,6 +67,24 @@ describe("a run with an extension that does not let go", () => {
     const run = await space.nimlet(["--mode", "json", "--provider", "offline", "list the files"])
     expect(run.code).toBe(0)
     expect(performance.now() - started).toBeLessThan(3_000)
+    expect(await lastingSurvivors(space.root)).toEqual([])
+  })
+
+  it("is stopped in order within 5 s though that one answers nothing either, and no call is left without a result", async () => {
+    await using space = await makeWorkspace()
+    const events = ["turn_end", "agent_settled", "session_shutdown", "session_end"]
+    await install(space, "rude", deaf.replace("commands: []", `commands: [], events: ${JSON.stringify(events)}`))
+    await install(space, "reader", reader(events))
+    await space.file("script.json", JSON.stringify({ steps: [{ tools: [{ name: "bash", args: { command: "echo go; exec sleep 600" } }] }] }))
+    const run = startNimlet({ args: ["--mode", "json", "--script", "script.json", "go"], cwd: space.work, home: space.home })
+    await run.until((stdout) => stdout.includes("tool_output_delta"))
+    const started = performance.now()
+    run.signal("SIGTERM")
+    const { code, stdout } = await run.ended
+    expect(code).toBe(143)
+    expect(performance.now() - started).toBeLessThan(5_500)
+    expect(checkRecords(records(stdout))).toEqual([])
+    expect(records(stdout).find((record) => record["type"] === "tool_result")).toMatchObject({ is_error: true, output: expect.stringMatching(/interrupted/i) })
     expect(await lastingSurvivors(space.root)).toEqual([])
   })
 })

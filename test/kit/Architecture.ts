@@ -105,7 +105,8 @@ export const floors: Readonly<Record<string, number>> = {
 const folderOf = (path: string): string => /^(?:packages|apps)\/[^/]+(?=\/)/.exec(path)?.[0] ?? ""
 /** The package a specifier names: `effect/Schema` is `effect`, `@nimlet/x/y` is `@nimlet/x`. */
 const packageOf = (specifier: string): string => specifier.split("/").slice(0, specifier.startsWith("@") ? 2 : 1).join("/")
-const isRelative = (specifier: string): boolean => specifier.startsWith(".")
+/** A path, or a name that the package's own `imports` gives to something. */
+const isRelative = (specifier: string): boolean => specifier.startsWith(".") || specifier.startsWith("#")
 const isProduct = (path: string): boolean => /^(packages|apps)\/[^/]+\/src\//.test(path)
 const isTest = (path: string): boolean => /^test\/|^(packages|apps)\/[^/]+\/test\//.test(path)
 const target = (file: Source, specifier: string): string => posix.join(posix.dirname(file.path), specifier)

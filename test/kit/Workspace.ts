@@ -70,7 +70,8 @@ export interface Running {
   readonly ended: Promise<RunResult>
 }
 
-const project = resolve(import.meta.dirname, "../..")
+/** The root of the project. */
+export const project = resolve(import.meta.dirname, "../..")
 
 const quote = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`
 

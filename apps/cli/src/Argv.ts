@@ -26,9 +26,13 @@ export type Command =
 const initial: Invocation = {
   mode: "text",
   prompt: "",
+  appended: [],
+  noBuiltinTools: false,
   persist: true,
   session: { kind: "new" },
   approve: false,
+  noApprove: false,
+  yolo: false,
   extensions: [],
   noExtensions: false,
   required: [],
@@ -125,6 +129,7 @@ export const parseArgv = (argv: ReadonlyArray<string>): Result.Result<Command, U
   const subcommand = subcommandAt(argv, read.success, draft)
   if (subcommand !== undefined) return Result.succeed(subcommand)
   if (!draft.persist && draft.session.kind !== "new") return fail("--no-session cannot be combined with --resume or --session")
+  if (draft.approve && draft.noApprove) return fail("--approve and --no-approve contradict each other")
   if (draft.script !== undefined && draft.provider === undefined) draft.provider = "scripted"
   if (draft.provider === "scripted" && draft.script === undefined) return fail("--provider scripted needs --script FILE")
   draft.prompt = argv.slice(at).join(" ").trim()

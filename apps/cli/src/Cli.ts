@@ -1,5 +1,5 @@
 /** From the words of a command line to an exit code. Everything a person reads about a failure is written here. */
-import { Duration, Effect, type FileSystem, type Path, Result, type Scope, Stdio } from "effect"
+import { Duration, Effect, type FileSystem, Path, Result, type Scope, Stdio } from "effect"
 import type { ChildProcessSpawner } from "effect/process"
 import manifest from "../package.json" with { type: "json" }
 import { type Command, parseArgv, UsageError } from "./Argv.ts"
@@ -13,7 +13,7 @@ import { makeTextMode, type TextOptions } from "./modes/Text.ts"
 import { Output } from "./Output.ts"
 import { remedyOf } from "./Remedy.ts"
 import { run, type StartupError } from "./Run.ts"
-import { readPiped } from "./StandardInput.ts"
+import { mostPiped, nothing, readPiped } from "./StandardInput.ts"
 import { readTerminal } from "./TerminalInput.ts"
 
 const usageFailed = Effect.fnUntraced(function*(problem: string) {
@@ -34,6 +34,11 @@ const modeOf = Effect.fnUntraced(function*(invocation: Invocation, host: Host): 
   const output = yield* Output
   const stdio = yield* Stdio.Stdio
   if (invocation.mode === "json") return jsonMode(output)
+  if (invocation.mode === "rpc") {
+    const { makeRpcMode } = yield* Effect.promise(() => import("./modes/Rpc.ts"))
+    const path = yield* Path.Path
+    return yield* makeRpcMode({ output, settingsFile: path.join(host.home, ".nimlet", "config.json"), version: manifest.version })
+  }
   const atTerminal = (yield* stdio.stdinIsTerminal) && (yield* stdio.stdoutIsTerminal)
   if (invocation.mode === "print" || !atTerminal) return printMode(output)
   const needs = yield* Effect.context<EditorNeeds>()
@@ -51,17 +56,31 @@ const modeOf = Effect.fnUntraced(function*(invocation: Invocation, host: Host): 
   })
 })
 
+/** Whether a person sits in front who has not said anything yet, at a terminal that can do more than print. */
+const isSitting = Effect.fnUntraced(function*(invocation: Invocation, host: Host) {
+  const stdio = yield* Stdio.Stdio
+  if (invocation.mode !== "text" || invocation.prompt !== "" || host.environment["TERM"] === "dumb") return false
+  return (yield* stdio.stdinIsTerminal) && (yield* stdio.stdoutIsTerminal)
+})
+
+const failed = (error: StartupError | UsageError) => error instanceof UsageError ? usageFailed(error.problem) : couldNotStart(error)
+
 const invoke = Effect.fnUntraced(function*(invocation: Invocation, host: Host) {
-  const piped = yield* readPiped({ hasPrompt: invocation.prompt !== "", wait: Duration.seconds(invocation.stdinWait) })
-  if (invocation.prompt === "" && piped.text === "") {
+  if (yield* isSitting(invocation, host)) {
+    const { interact } = yield* Effect.promise(() => import("./modes/Interactive.ts"))
+    return yield* Effect.catch(interact(invocation, host), failed)
+  }
+  const rpc = invocation.mode === "rpc"
+  if (rpc && invocation.prompt !== "") return yield* usageFailed("--mode rpc takes prompts as commands on standard input, none on the command line.")
+  const piped = rpc ? nothing : yield* readPiped({ hasPrompt: invocation.prompt !== "", wait: Duration.seconds(invocation.stdinWait) })
+  if (piped.excessive) return yield* usageFailed(`standard input has more than ${mostPiped / 1024 / 1024} MiB; name a file for nimlet to read instead.`)
+  if (!rpc && invocation.prompt === "" && piped.text === "") {
     return yield* usageFailed("nimlet needs a prompt, on the command line or on standard input.")
   }
   const mode = yield* modeOf(invocation, host)
   return yield* run(invocation, host, mode, { typed: invocation.prompt, piped }).pipe(
     Effect.map((result) => result.success ? 0 : 1),
-    Effect.catch((error) =>
-      error instanceof UsageError ? usageFailed(error.problem) : couldNotStart(error)
-    )
+    Effect.catch(failed)
   )
 })
 
@@ -81,6 +100,10 @@ const obey = Effect.fnUntraced(function*(command: Exclude<Command, { readonly ki
       return yield* Effect.orDie(tellCompletions(command.shell))
     }
     case "subcommand": {
+      if (command.name === "replay") {
+        const { replayFile } = yield* Effect.promise(() => import("./Replay.ts"))
+        return yield* replayFile(command.invocation.operands[0] ?? "", host)
+      }
       if (command.name === "doctor") {
         const { examine } = yield* Effect.promise(() => import("./Doctor.ts"))
         return yield* examine(command.invocation, host)
@@ -96,9 +119,12 @@ const obey = Effect.fnUntraced(function*(command: Exclude<Command, { readonly ki
 })
 
 /** Runs a command line and gives its exit code: 0 done, 1 failed, 2 wrong usage. */
-export const main = Effect.fnUntraced(function*(host: Host) {
+export const main = (host: Host) =>
+  Effect.provide(Effect.scoped(runCommandLine(host)), Output.layer(Effect.promise(() => host.ending)))
+
+const runCommandLine = Effect.fnUntraced(function*(host: Host) {
   const parsed = parseArgv(host.argv)
   if (Result.isFailure(parsed)) return yield* usageFailed(parsed.failure.problem)
   const command = parsed.success
   return yield* command.kind === "run" ? invoke(command.invocation, host) : obey(command, host)
-}, Effect.scoped, Effect.provide(Output.layer))
+})

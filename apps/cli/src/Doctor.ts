@@ -14,6 +14,7 @@ import { type DoctorFacts, DoctorReport, doctorReport } from "./report/DoctorRep
 import { doctorText } from "./report/DoctorText.ts"
 import { settingsOf, skippedOf } from "./report/ExtensionReport.ts"
 import { remedyOf } from "./Remedy.ts"
+import { projectTrust } from "./ProjectTrust.ts"
 import { sessionFolder } from "./Run.ts"
 import { ignoredKeys, keysInForce } from "./SettingsKeys.ts"
 
@@ -87,13 +88,15 @@ const modelFacts = Effect.fnUntraced(function*(invocation: Invocation, host: Hos
   }
 }, Effect.scoped)
 
-const factsOf = Effect.fnUntraced(function*(invocation: Invocation, host: Host) {
+const factsOf = Effect.fnUntraced(function*(given: Invocation, host: Host) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const stdio = yield* Stdio.Stdio
   const own = path.join(host.home, ".nimlet")
   const settingsFile = path.join(own, "config.json")
   const workspace = yield* fs.realPath(host.cwd).pipe(Effect.orElseSucceed(() => host.cwd))
+  const { trusted } = yield* (yield* projectTrust(given, host, workspace)).resolve
+  const invocation = { ...given, approve: trusted }
   const { settings, told } = yield* settingsAt(settingsFile)
   const survey = yield* surveyExtensions({ invocation, settings, host, workspace })
   const { choice, discoveryWarnings, found, listings, unsearched } = survey

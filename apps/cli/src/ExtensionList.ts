@@ -3,6 +3,7 @@ import { Effect, FileSystem, Layer, Option, Path, Schema, Stream } from "effect"
 import { loadSettings, reservedToolNames } from "@nimlet/agent"
 import { type ExtensionFigures, Extensions } from "@nimlet/extension"
 import { Sessions } from "@nimlet/session"
+import { projectTrust } from "./ProjectTrust.ts"
 import { surveyExtensions } from "./ExtensionSurvey.ts"
 import type { Invocation } from "./Flags.ts"
 import type { Host } from "./Host.ts"
@@ -14,10 +15,12 @@ import { extensionText } from "./report/ExtensionText.ts"
 const hasSettled = (figures: ReadonlyArray<ExtensionFigures>) => figures.every(({ state }) => state !== "Starting")
 
 /** What came of a start of everything that a run would start. It is all stopped when the effect has ended. Fails with `SettingsInvalid`. */
-export const reportExtensions = Effect.fnUntraced(function*(invocation: Invocation, host: Host) {
+export const reportExtensions = Effect.fnUntraced(function*(given: Invocation, host: Host) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const workspace = yield* fs.realPath(host.cwd).pipe(Effect.orElseSucceed(() => host.cwd))
+  const { trusted } = yield* (yield* projectTrust(given, host, workspace)).resolve
+  const invocation = { ...given, approve: trusted }
   const settingsFile = path.join(host.home, ".nimlet", "config.json")
   const settings = yield* loadSettings(settingsFile)
   const survey = yield* surveyExtensions({ invocation, settings, host, workspace })

@@ -5,7 +5,7 @@
 
 /** What the flags and words of a command line ask for. */
 export interface Invocation {
-  readonly mode: "text" | "print" | "json"
+  readonly mode: "text" | "print" | "json" | "rpc"
   readonly prompt: string
   readonly provider?: string
   readonly model?: string
@@ -14,11 +14,20 @@ export interface Invocation {
   readonly script?: string
   /** Names of the only tools to offer; empty for none, absent for all. */
   readonly tools?: ReadonlyArray<string>
+  /** Texts that stand at the end of the system prompt. */
+  readonly appended: ReadonlyArray<string>
+  readonly noBuiltinTools: boolean
+  /** The most model requests a run may make; absent for no limit. */
+  readonly maxSteps?: number
   readonly persist: boolean
   /** The session to go on with: the latest of the workspace, or one by its id. */
   readonly session: { readonly kind: "new" } | { readonly kind: "latest" } | { readonly kind: "id"; readonly id: string }
   /** Project files that can act are loaded in this run. */
   readonly approve: boolean
+  /** Nor are they asked about. */
+  readonly noApprove: boolean
+  /** Calls run without a question. */
+  readonly yolo: boolean
   /** Extensions by path, started last. */
   readonly extensions: ReadonlyArray<string>
   readonly noExtensions: boolean
@@ -66,7 +75,8 @@ const provider: Flag = {
 }
 const model: Flag = { names: ["--model"], value: "ID", about: "a model of that provider", set: (draft, value) => void (draft.model = value) }
 const apiKey: Flag = { names: ["--api-key"], value: "KEY", about: "its key, for this run only", set: (draft, value) => void (draft.apiKey = value) }
-const approve: Flag = { names: ["--approve"], about: "load this project's own extensions in this run", set: (draft) => void (draft.approve = true) }
+const approve: Flag = { names: ["--approve"], about: "load this project's own settings, extensions, skills and prompts in this run", set: (draft) => void (draft.approve = true) }
+const noApprove: Flag = { names: ["--no-approve"], about: "leave them out, without a question", set: (draft) => void (draft.noApprove = true) }
 const extension: Flag = {
   names: ["-e", "--extension"],
   value: "PATH",
@@ -99,15 +109,16 @@ export const runFlags: ReadonlyArray<Flag> = [
   {
     names: ["-p", "--print"],
     about: "only the final answer on stdout",
-    set: (draft) => void (draft.mode = draft.mode === "json" ? "json" : "print")
+    set: (draft) => void (draft.mode = draft.mode === "text" ? "print" : draft.mode)
   },
   {
     names: ["--mode"],
-    value: "json",
-    about: "machine-readable records on stdout",
+    value: "json|rpc",
+    about: "json: the records of one turn on stdout; rpc: a program drives nimlet by lines of JSON",
     set: (draft, value) => {
-      if (value.toLowerCase() !== "json") return `--mode takes json, not '${value}'`
-      draft.mode = "json"
+      const mode = value.toLowerCase()
+      if (mode !== "json" && mode !== "rpc") return `--mode takes json or rpc, not '${value}'`
+      draft.mode = mode
     }
   },
   provider,
@@ -129,6 +140,23 @@ export const runFlags: ReadonlyArray<Flag> = [
       draft.tools = names
     }
   },
+  { names: ["--no-builtin-tools"], about: "offer none of the built-in tools, but read_skill where there are skills", set: (draft) => void (draft.noBuiltinTools = true) },
+  {
+    names: ["--append-system-prompt"],
+    value: "TEXT",
+    about: "put this at the end of the system prompt",
+    set: (draft, value) => void (draft.appended = [...draft.appended, value])
+  },
+  {
+    names: ["--max-steps"],
+    value: "N",
+    about: "make at most so many requests to the model",
+    set: (draft, value) => {
+      const steps = Number(value)
+      if (!Number.isInteger(steps) || steps < 1) return `--max-steps takes a whole number from 1 on, not '${value}'`
+      draft.maxSteps = steps
+    }
+  },
   { names: ["--no-session"], about: "keep nothing on disk", set: (draft) => void (draft.persist = false) },
   {
     names: ["--resume"],
@@ -137,6 +165,8 @@ export const runFlags: ReadonlyArray<Flag> = [
   },
   { names: ["--session"], value: "ID", about: "go on with that session", set: (draft, id) => void (draft.session = { kind: "id", id }) },
   approve,
+  noApprove,
+  { names: ["--yolo"], about: "run every call without a question", set: (draft) => void (draft.yolo = true) },
   extension,
   noExtensions,
   requireExtension,
@@ -163,7 +193,7 @@ export interface Operand {
 
 /** Something other than a run: its words, what stands behind them, and the only flags it takes, before or behind them. */
 export interface Subcommand {
-  readonly name: "extension list" | "doctor" | SessionCommand
+  readonly name: "extension list" | "doctor" | "replay" | SessionCommand
   readonly about: string
   readonly flags: ReadonlyArray<Flag>
   readonly operands?: ReadonlyArray<Operand>
@@ -199,7 +229,13 @@ export const subcommands: ReadonlyArray<Subcommand> = [
   sessionsOf("sessions delete", "moves a session to the trash", [], id),
   sessionsOf("sessions restore", "brings back a session that was deleted", [], id),
   sessionsOf("sessions fork", "makes a session of its own from another, which is left as it is", [json, message], id),
-  sessionsOf("sessions export", "writes a session as one HTML page", [], id, { name: "FILE", about: "where to, - for standard output (nimlet-session-ID.html)", optional: true })
+  sessionsOf("sessions export", "writes a session as one HTML page", [], id, { name: "FILE", about: "where to, - for standard output (nimlet-session-ID.html)", optional: true }),
+  {
+    name: "replay",
+    about: "checks what a machine mode wrote, or a session file, and says what is out of order or missing",
+    flags: [],
+    operands: [{ name: "FILE", about: "the file" }]
+  }
 ]
 
 const column = 25
@@ -218,12 +254,15 @@ const row = ({ about, names, value }: Flag): string => {
 export const usage = `nimlet [FLAGS] [PROMPT...]
 nimlet SUBCOMMAND [FLAGS]
 
+  nimlet                                  stay and talk, at a terminal
   nimlet "fix the failing test"           one prompt in this folder
   git diff | nimlet -p "review this"      the answer alone on stdout
   nimlet --mode json "..."                one JSON record a line
+  nimlet --mode rpc                       commands in, records out, until the input ends
   nimlet extension list                   what every extension offers, and why others do not start
   nimlet sessions list                    the sessions of this folder (also show, name, fork, export, delete, restore)
   nimlet doctor                           how nimlet is set up here, and what is wrong
+  nimlet replay FILE                      what is wrong in a recorded stream or session
 
 Flags stand before the prompt; everything from its first word on is the prompt. A subcommand has nothing behind it but
 what it takes: \`nimlet doctor\` is one, \`nimlet doctor my code\` and \`nimlet -- doctor\` are prompts.

@@ -6,6 +6,8 @@ export interface TerminalControl {
   readonly interrupt: () => void
   /** When nobody listens to standard input any more: takes nothing from it either, so that another program can. */
   readonly stopReading: () => Promise<void>
+  /** Goes to the background, and is done when it has come back to the foreground. */
+  readonly suspend: () => Promise<void>
 }
 
 /** What the process was given by whoever started it, read once in `main.ts` and nowhere else. */
@@ -24,6 +26,8 @@ export interface Host {
   readonly bin: string
   readonly terminal: TerminalControl
   readonly pid: number
+  /** Settles when we were told to end, by a signal. */
+  readonly ending: Promise<void>
   /** Whether a process of this machine lives. */
   readonly isAlive: (pid: number) => boolean
   /** Sends requests to models. */

@@ -29,6 +29,13 @@ export const keyVariables = (settings: Settings): ReadonlyArray<string> => [
   ...Object.values(settings.providers ?? {}).flatMap(({ api_key_env }) => api_key_env ?? [])
 ]
 
+/** The models that are known by name: those of the settings, and the one that each provider answers with by itself. */
+export const knownModels = (settings: Settings): ReadonlyArray<{ readonly provider: string; readonly model: string }> => [
+  ...Object.entries(settings.providers ?? {}).flatMap(([provider, { models = [] }]) => models.map((one) => ({ provider, model: typeof one === "string" ? one : one.id }))),
+  ...Object.entries(presets).flatMap(([provider, { defaultModel }]) => defaultModel === undefined ? [] : [{ provider, model: defaultModel }]),
+  { provider: "offline", model: "offline" }
+]
+
 /** What `Models` needs to know of this machine and its settings; `offered` providers come after those of the settings. */
 export const modelsOptions = (host: Host, settings: Settings, offered: Readonly<Record<string, ProviderSettings>> = {}): ModelsOptions => ({
   environment: host.environment,
@@ -67,7 +74,7 @@ const resolveModel = Effect.fnUntraced(function*(
   const provider = named ?? (yield* models.defaultProvider)
   const offlineByDefault = named === undefined && provider === "offline"
   if (offlineByDefault && invocation.apiKey !== undefined) return yield* new MissingCredential({ provider: "--provider NAME beside --api-key", variables: [] })
-  if (offlineByDefault && invocation.mode === "json") return yield* new NoModel({ variables: keyVariables(settings) })
+  if (offlineByDefault && (invocation.mode === "json" || invocation.mode === "rpc")) return yield* new NoModel({ variables: keyVariables(settings) })
   const model = invocation.model ??
     (invocation.provider === undefined || Option.exists(earlier, (used) => used.provider === provider)
       ? Option.getOrUndefined(earlier)?.model

@@ -1,6 +1,8 @@
 /** The process: what it was started with goes in, an exit code comes out. The only place that touches `process`. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Effect, Exit, Fiber, Layer } from "effect"
+import { ProcessGroups } from "@nimlet/extension"
+import { layerTracked } from "./ChildGroups.ts"
 import { main } from "./Cli.ts"
 import { layerFiles } from "./Folders.ts"
 import type { Host } from "./Host.ts"
@@ -20,6 +22,8 @@ const currentFolder = (): string => {
 const proxied = process.env["NODE_USE_ENV_PROXY"] === "1" ||
   [...process.execArgv, process.env["NODE_OPTIONS"] ?? ""].some((words) => words.includes("--use-env-proxy"))
 
+const told = Promise.withResolvers<void>()
+
 const host: Host = {
   argv: process.argv.slice(2),
   environment: Object.fromEntries(Object.entries(process.env).flatMap(([name, value]) => value === undefined ? [] : [[name, value]])),
@@ -35,9 +39,16 @@ const host: Host = {
     stopReading: () => new Promise((done) => setImmediate(() => {
       process.stdin.pause()
       setImmediate(done)
-    }))
+    })),
+    // The whole group of the terminal's foreground, whoever started us: the shell waits for all of it.
+    suspend: () => new Promise((done) => {
+      if (process.platform === "win32") return done()
+      process.once("SIGCONT", () => done())
+      process.kill(0, "SIGTSTP")
+    })
   },
   pid: process.pid,
+  ending: told.promise,
   fetch: proxied ? globalThis.fetch : httpFetch,
   isAlive: (pid) => {
     try {
@@ -52,25 +63,48 @@ const host: Host = {
 // A reader that has gone away changes nothing for the run; the writers notice by themselves.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {})
 
-const fiber = Effect.runFork(Effect.provide(main(host), Layer.provideMerge(layerFiles, NodeServices.layer)))
+const groups = new Set<number>()
+const services = Layer.mergeAll(Layer.provideMerge(layerTracked(groups), NodeServices.layer), Layer.succeed(ProcessGroups, groups))
+const fiber = Effect.runFork(Effect.provide(main(host), Layer.provideMerge(layerFiles, services)))
+
+/** Ends at once, and takes along what we started. */
+const exitNow = (code: number): never => {
+  for (const pid of groups) {
+    try {
+      process.kill(-pid, "SIGKILL")
+    } catch {
+      // It has ended by itself.
+    }
+  }
+  return process.exit(code)
+}
 
 /** Longer than extensions are given to go (4.5 s), in milliseconds. */
-const leaving = 6_000
+const leaving = 4_900
+/** A closing terminal sends SIGHUP several times, within milliseconds: that is one. */
+const sameHangup = 300
 const signals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
-let signalled: number | undefined
+let signalled: { readonly code: number; readonly at: number } | undefined
 for (const [signal, code] of Object.entries(signals)) {
   process.on(signal, () => {
-    // The first one ends the run in order. A second Ctrl-C ends it at once; a closing terminal sends SIGHUP several times.
-    if (signalled !== undefined) return signal === "SIGINT" ? process.exit(code) : undefined
-    signalled = code
+    const at = performance.now()
+    // The first one ends the run in order, a second one at once.
+    if (signalled !== undefined) return code === signals.SIGHUP && at - signalled.at < sameHangup ? undefined : exitNow(code)
+    signalled = { code, at }
     // What does not let itself be ended, such as a file that never answers, shall not keep the person waiting.
-    setTimeout(() => process.exit(code), leaving).unref()
+    setTimeout(() => exitNow(code), leaving).unref()
+    told.resolve()
     Effect.runFork(Fiber.interrupt(fiber))
   })
 }
 
+/** Settles when a stream has handed on what was written to it, or never will. */
+const flushed = (stream: NodeJS.WriteStream): Promise<void> => new Promise((done) => stream.write("", () => done()))
+
 fiber.addObserver((exit) => {
   if (Exit.isFailure(exit) && !Cause.hasInterruptsOnly(exit.cause)) process.stderr.write(`${Cause.pretty(exit.cause)}\n`)
   // What an extension or a connection left open shall not keep the process alive.
-  process.exit(signalled ?? (Exit.isSuccess(exit) ? exit.value : 1))
+  const leave = () => exitNow(signalled?.code ?? (Exit.isSuccess(exit) ? exit.value : 1))
+  void Promise.all([process.stdout, process.stderr].map(flushed)).then(leave)
+  if (signalled !== undefined) setTimeout(leave, 500)
 })

@@ -2,20 +2,22 @@
  * One run from start to end: settings, session, model, extensions, agent, the prompt, and all of it closed again. What
  * cannot start fails before a record or an answer is written.
  */
-import { Effect, FileSystem, Layer, Option, Path, Ref } from "effect"
+import { Context, Effect, FileSystem, Layer, Option, Path, Ref } from "effect"
 import {
-  Agent, EventSink, loadSettings, type RequiredExtensionMissing, reservedToolNames, type RunResult, type Selection, type Settings, type SettingsInvalid, systemPrompt
+  Agent, EventSink, layerAsker, loadProjectSettings, loadSettings, isProtected, loadResources, makeMentions, makeProjectGrants, type RequiredExtensionMissing, reservedToolNames, type RunResult, type Selection, type Settings, type SettingsInvalid,
+  systemPrompt, type Trust
 } from "@nimlet/agent"
-import { Diagnostics, discover, Extensions, Frontend, Hooks, type StartOptions } from "@nimlet/extension"
+import { Diagnostics, discover, Extensions, families, Frontend, Hooks, type StartOptions } from "@nimlet/extension"
 import type { ModelError } from "@nimlet/provider"
 import { type Session, type SessionLocked, type SessionNotFound, Sessions, type SessionUnreadable } from "@nimlet/session"
-import { builtins, type FileFailed, layerLocal, localTools, Operations } from "@nimlet/tools"
+import { type Asker, askUserTool, builtins, type FileFailed, layerLocal, localTools, Operations } from "@nimlet/tools"
 import { UsageError } from "./Argv.ts"
 import type { Invocation } from "./Flags.ts"
-import { chooseExtensions, unsearchedRoots } from "./ExtensionChoice.ts"
+import { chooseExtensions } from "./ExtensionChoice.ts"
 import type { Host } from "./Host.ts"
-import { chooseModel, type ChosenModel, keyVariables, type NoModel } from "./Model.ts"
+import { chooseModel, type ChosenModel, keyVariables, knownModels, type NoModel } from "./Model.ts"
 import type { Mode } from "./modes/Mode.ts"
+import { projectTrust, skippedNotice } from "./ProjectTrust.ts"
 import type { PipedText } from "./StandardInput.ts"
 
 /** Why a run did not start. */
@@ -46,48 +48,104 @@ export const sessionFolder = (settings: Settings, host: Host, path: Path.Path): 
   return path.resolve(host.cwd, chosen.startsWith("~/") ? path.join(host.home, chosen.slice(2)) : chosen)
 }
 
-/** The built-in tools over this machine; their commands do not see providers' keys. */
+/** Where the output of extensions goes. */
+const logFolder = (host: Host, path: Path.Path): string => path.join(host.home, ".nimlet", "logs")
+
+/** What commands of tools run with: everything but providers' keys. */
+const toolEnvironment = (host: Host, settings: Settings) => without(host.environment, keyVariables(settings))
+
+/** The built-in tools over this machine and whoever sits before it. */
 const builtinTools = (host: Host, settings: Settings) => {
   const limit = settings.tools?.bash?.max_output_bytes
   const shell = host.environment["NIMLET_SHELL"] ?? host.environment["SHELL"]
-  return localTools(builtins({
-    env: without(host.environment, keyVariables(settings)),
-    ...(shell === undefined || shell === "" ? {} : { shell }),
-    ...(limit === undefined ? {} : { maxOutputBytes: limit })
-  }))
+  return localTools<Asker | Operations>([
+    ...builtins({
+      env: toolEnvironment(host, settings),
+      ...(shell === undefined || shell === "" ? {} : { shell }),
+      ...(limit === undefined ? {} : { maxOutputBytes: limit })
+    }),
+    askUserTool
+  ])
 }
 
-/** Tells once that something of the project is left out, and gives what starts the extensions of a session. */
-const extensionsOf = Effect.fnUntraced(function*(invocation: Invocation, host: Host, mode: Mode, settings: Settings, workspace: string) {
+/** Settings in force: the person's, and those of a project that is trusted over them. */
+const settingsOf = Effect.fnUntraced(function*(home: string, workspace: string, trust: Trust, mode: Mode) {
   const path = yield* Path.Path
-  const fs = yield* FileSystem.FileSystem
-  const about = { invocation, settings, host, workspace, path }
-  const untrusted = unsearchedRoots(about).filter(({ reason }) => reason === "untrusted")
-  const there = yield* Effect.forEach(untrusted, ({ root }) => Effect.orElseSucceed(fs.exists(root.path), () => false))
-  if (there.includes(true)) yield* mode.notice("Project-local resources skipped (use --approve).")
-  return (session: Session, { model, provider }: Selection): StartOptions => ({
-    ...chooseExtensions(about),
-    workspace,
-    sessionId: session.id,
-    mode: mode.name,
-    logs: path.join(host.home, ".nimlet", "logs"),
-    environment: host.environment,
-    withheld: keyVariables(settings),
-    session: {
-      provider,
-      model,
-      bin: host.bin,
-      ...Option.match(session.path, { onNone: () => ({}), onSome: (file) => ({ file }) })
-    },
-    reservedTools: reservedToolNames
+  const own = path.join(home, ".nimlet", "config.json")
+  const { files, trusted } = trust.current()
+  if (!trusted || !files.some((file) => file.path === ".nimlet/config.json")) return yield* loadSettings(own)
+  const { settings, warnings } = yield* loadProjectSettings(own, path.join(workspace, ".nimlet", "config.json"))
+  yield* Effect.forEach(warnings, mode.notice, { discard: true })
+  return settings
+})
+
+const extensionRoots = families.flatMap(({ globalRoots, projectRoots }) => [...globalRoots, ...projectRoots])
+
+/** Names the file that a path of the model's means, where a person's yes is needed to change it. */
+const protectedPaths = Effect.map(Operations, ({ files }) => (given: string) =>
+  files.locate(given).pipe(
+    Effect.map(({ real, shown }) => isProtected(real, extensionRoots) ? Option.some(shown) : Option.none()),
+    // What the tool itself will refuse.
+    Effect.orElseSucceed(() => Option.none())
+  ))
+
+/** Looks at the project's files, and tells, once, when they are left out. */
+const settling = (trust: Trust, invocation: Invocation, mode: Mode) => {
+  let told = invocation.noApprove
+  return Effect.gen(function*() {
+    const { files, trusted } = yield* trust.resolve
+    if (trusted || files.length === 0 || told) return
+    told = true
+    yield* mode.notice(skippedNotice)
   })
+}
+
+/** Gives what starts the extensions of a session. Each start but the first looks again at what the project's files are. */
+const extensionsOf = Effect.fnUntraced(function*(invocation: Invocation, host: Host, mode: Mode, settings: Settings, workspace: string, trust: Trust, settle: Effect.Effect<void>) {
+  const path = yield* Path.Path
+  let first = true
+  return Effect.fnUntraced(function*(session: Session, { model, provider }: Selection) {
+    if (!first) yield* settle
+    first = false
+    const approve = trust.current().trusted
+    const options: StartOptions = {
+      ...chooseExtensions({ invocation: { ...invocation, approve }, settings, host, workspace, path }),
+      workspace,
+      sessionId: session.id,
+      mode: mode.name,
+      logs: logFolder(host, path),
+      ...(mode.onlooker === undefined ? {} : { proceed: mode.onlooker.proceed }),
+      environment: host.environment,
+      withheld: keyVariables(settings),
+      session: {
+        provider,
+        model,
+        bin: host.bin,
+        ...Option.match(session.path, { onNone: () => ({}), onSome: (file) => ({ file }) })
+      },
+      reservedTools: reservedToolNames
+    }
+    return options
+  })
+})
+
+/** The same with a model chosen by name. A key that was given belongs to the provider it was given with. */
+const withModel = ({ apiKey, ...invocation }: Invocation, { model, provider }: { readonly provider: string; readonly model: string }): Invocation => ({
+  ...invocation,
+  ...(apiKey === undefined || provider !== invocation.provider ? {} : { apiKey }),
+  provider,
+  model
 })
 
 const toModel = ({ info, layer }: ChosenModel) => ({ ...info, layer })
 
+/** Seed 001 calls `read_skill` by another name. */
+const ownName = (name: string): string => name.toLowerCase() === "skill" ? "read_skill" : name
+
 const unknownTools = Effect.fnUntraced(function*(invocation: Invocation) {
-  const wanted = invocation.tools ?? []
-  const offered = new Set((yield* (yield* Agent).toolNames).map((name) => name.toLowerCase()))
+  const wanted = (invocation.tools ?? []).map(ownName)
+  // Some of ours are offered only where there is something for them to do.
+  const offered = new Set([...invocation.noBuiltinTools ? [] : reservedToolNames, ...yield* (yield* Agent).toolNames].map((name) => name.toLowerCase()))
   return wanted.filter((name) => !offered.has(name.toLowerCase()))
 })
 
@@ -104,10 +162,14 @@ export const run = Effect.fnUntraced(function*(
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const workspace = yield* fs.realPath(host.cwd).pipe(Effect.orElseSucceed(() => host.cwd))
-  const settings = yield* loadSettings(path.join(host.home, ".nimlet", "config.json"))
+  const home = yield* fs.realPath(host.home).pipe(Effect.orElseSucceed(() => host.home))
+  const trust = yield* projectTrust(invocation, host, workspace, mode)
+  const settle = settling(trust, invocation, mode)
+  yield* settle
+  const settings = yield* settingsOf(host.home, workspace, trust, mode)
   const sessions = yield* Layer.build(Sessions.layer(sessionFolder(settings, host, path), host))
   const session = yield* openSession(invocation, workspace).pipe(Effect.provideContext(sessions))
-  const chosen = chooseExtensions({ invocation, settings, host, workspace, path })
+  const chosen = chooseExtensions({ invocation: { ...invocation, approve: trust.current().trusted }, settings, host, workspace, path })
   const mayOffer = Effect.map(discover(chosen), ({ found }) => found.length > 0)
   const choice = yield* chooseModel({ invocation, settings, session, host }, mayOffer)
   // The provider's code loads while extensions start.
@@ -122,10 +184,21 @@ export const run = Effect.fnUntraced(function*(
     }
     const untold = session.damaged.length - damageTold
     if (untold > 0) yield* mode.sink.publish({ type: "diagnostic", level: "warning", message: `${file}: ${untold} more damaged lines are left out; \`nimlet sessions show ${session.id} --json\` has them all` })
-    const tools = yield* builtinTools(host, settings)
-    const extensions = yield* extensionsOf(invocation, host, mode, settings, workspace)
+    const tools = invocation.noBuiltinTools ? [] : yield* builtinTools(host, settings)
+    const machine = yield* Effect.context<FileSystem.FileSystem | Path.Path | Operations>()
+    const resources = loadResources({ home, workspace, trusted: () => trust.current().trusted, env: toolEnvironment(host, settings) })
+    const extensions = yield* extensionsOf(invocation, host, mode, settings, workspace, trust, settle)
+    const maxSteps = invocation.maxSteps ?? settings.agent?.max_steps
     const { follow_up_mode: followUp, steering_mode: steering } = settings.agent ?? {}
+    const queues = { ...(steering === undefined ? {} : { steering }), ...(followUp === undefined ? {} : { followUp }) }
     const offering = yield* Effect.context<Extensions | FileSystem.FileSystem>()
+    if (mode.onlooker !== undefined) yield* Effect.forkScoped(mode.onlooker.watch)
+    const modelBy = (wishes: Invocation, at: Session) =>
+      chooseModel({ invocation: wishes, settings, session: at, host }, Effect.succeed(true)).pipe(
+        Effect.flatMap(({ settled }) => settled),
+        Effect.map(toModel),
+        Effect.provideContext(offering)
+      )
     const told = Effect.tap(choice.settled, ({ notices }) => Effect.forEach(notices, mode.notice, { discard: true }))
     const agent = Agent.layerChoosing({
       session,
@@ -134,26 +207,32 @@ export const run = Effect.fnUntraced(function*(
       system: systemPrompt({ workspace, platform: host.platform }),
       tools,
       files: (yield* Operations).files,
+      appended: invocation.appended,
+      questions: mode.frontend.interactive,
+      resources: Effect.provideContext(resources, machine),
+      mentions: yield* makeMentions,
       mode: mode.name,
-      extensions: (at, by) => Effect.succeed(extensions(at, by)),
+      extensions,
+      trust,
+      permissions: { grants: yield* makeProjectGrants(workspace, trust), protectedPath: yield* protectedPaths },
+      yolo: invocation.yolo,
+      ...(maxSteps === undefined ? {} : { maxSteps }),
       onSwitch: (to, from) => Effect.andThen(Ref.set(present, to), mode.switched(from.id, to.id)),
       modelOf: (at) =>
-        chooseModel({ invocation, settings, session: at, host }, Effect.succeed(true)).pipe(
-          Effect.flatMap(({ settled }) => settled),
-          Effect.map(toModel),
-          Effect.catch((error) => mode.sink.publish({ type: "diagnostic", level: "warning", message: `${error.message}; the present model goes on` }).pipe(Effect.as(undefined))),
-          Effect.provideContext(offering)
+        modelBy(invocation, at).pipe(
+          Effect.catch((error) => mode.sink.publish({ type: "diagnostic", level: "warning", message: `${error.message}; the present model goes on` }).pipe(Effect.as(undefined)))
         ),
-      queues: {
-        ...(steering === undefined ? {} : { steering }),
-        ...(followUp === undefined ? {} : { followUp })
-      },
-      ...(invocation.tools === undefined ? {} : { only: invocation.tools })
+      queues: mode.queues === undefined ? queues : mode.queues(queues),
+      ...(mode.onIdleInput === undefined ? {} : { onIdleInput: mode.onIdleInput }),
+      ...(invocation.tools === undefined ? {} : { only: invocation.tools.map(ownName) })
     }, Effect.map(told, toModel)).pipe(Layer.provide(Layer.succeedContext(sessions)))
     yield* Effect.gen(function*() {
       const unknown = yield* unknownTools(invocation)
       if (unknown.length > 0) return yield* new UsageError({ problem: `--tools: no tool is named ${unknown.join(", ")}` })
       const { piped, typed } = input
+      if (piped.garbled) {
+        yield* mode.sink.publish({ type: "diagnostic", level: "warning", message: "what came on standard input is not all text in UTF-8; � stands for what is none" })
+      }
       if (piped.silent) {
         yield* mode.sink.publish({
           type: "diagnostic",
@@ -161,19 +240,38 @@ export const run = Effect.fnUntraced(function*(
           message: `nothing came on standard input in ${invocation.stdinWait} s; going on without it`
         })
       }
-      yield* Ref.set(result, yield* (yield* Agent).prompt({ typed, piped: piped.text }))
-    }).pipe(Effect.provide(agent))
+      const agent = yield* Agent
+      if (mode.converse === undefined) return yield* Ref.set(result, yield* agent.prompt({ typed, piped: piped.text }))
+      yield* Ref.set(result, yield* mode.converse({
+        agent,
+        extensions: yield* Extensions,
+        sessions: Context.get(sessions, Sessions),
+        trust,
+        models: knownModels(settings),
+        shell: tools.find(({ name }) => name === "bash"),
+        logs: logFolder(host, path),
+        model: Effect.fnUntraced(function*(name) {
+          const { provider } = yield* agent.selection
+          return yield* modelBy(withModel(invocation, { provider, ...name }), yield* agent.session)
+        })
+      }))
+    }).pipe(Effect.provide(agent), Effect.provideContext(sessions))
   }).pipe(Effect.provide(Layer.mergeAll(
     Layer.provideMerge(Hooks.layer, Extensions.layer),
     layerLocal({ workspace }),
+    layerAsker,
     Layer.succeed(EventSink, mode.sink),
     Layer.succeed(Frontend, mode.frontend),
     Layer.succeed(Diagnostics, ({ extension, level, message }) =>
       mode.sink.publish({ type: "diagnostic", level, message, ...(extension === undefined ? {} : { extension }) }))
   )))
 
-  yield* mode.opened(session.id)
   const closed = Effect.flatMap(Ref.get(present), ({ id }) => Effect.flatMap(Ref.get(result), (last) => mode.closed(id, last)))
-  yield* conversation.pipe(Effect.tapError(({ message }) => mode.refused(message)), Effect.ensuring(closed))
+  // Whatever interrupts us, and whenever: what was opened is closed.
+  yield* Effect.acquireUseRelease(
+    mode.opened(session.id),
+    () => Effect.tapError(Effect.andThen(mode.greeted ?? Effect.void, conversation), ({ message }) => mode.refused(message)),
+    () => closed
+  )
   return yield* Ref.get(result)
 }, Effect.scoped)

@@ -72,6 +72,14 @@ describe("parseArgv", () => {
     assert.strictEqual(run("extension", "list", "what", "is", "this").prompt, "extension list what is this")
   })
 
+  it("takes the one word that replay needs for its file, and more or none for a prompt", () => {
+    const command = Result.getOrThrow(parseArgv(["replay", "a.jsonl"]))
+    assert.deepStrictEqual(command.kind === "subcommand" && [command.name, command.invocation.operands], ["replay", ["a.jsonl"]])
+    assert.strictEqual(run("replay").prompt, "replay")
+    assert.strictEqual(run("replay", "the", "video").prompt, "replay the video")
+    assert.strictEqual(run("--", "replay", "a.jsonl").prompt, "replay a.jsonl")
+  })
+
   it("gives a subcommand the flags before and behind it", () => {
     const command = Result.getOrThrow(parseArgv(["-e", "x", "--approve", "extension", "list", "-e", "y", "--json", "--require-extension", "z"]))
     assert.deepInclude(command.kind === "subcommand" ? command.invocation : assert.fail(), { extensions: ["x", "y"], approve: true, json: true, required: ["z"] })

@@ -2,33 +2,33 @@
  * The agent: it takes what the user says, in words or as a slash command, and runs it in the session it has open. It knows
  * no terminal: events go to `EventSink`, questions to `Frontend`, and the model is whatever `LanguageModel` is provided.
  */
-import { Context, Deferred, Effect, Layer, Scope, Semaphore, type Stream } from "effect"
+import { Context, Deferred, Effect, Layer, Option, Scope, Semaphore, type Stream } from "effect"
 import * as LanguageModel from "effect/ai/LanguageModel"
-import { Extensions, type ExtensionTool, Hooks } from "@nimlet/extension"
-import type { ContentPart, RunPlace } from "@nimlet/protocol"
+import { Extensions, Hooks } from "@nimlet/extension"
+import type { AgentEvent, ContentPart, RunPlace } from "@nimlet/protocol"
 import type { Session, Sessions, SessionUnwritable } from "@nimlet/session"
-import { errorResult, type Files, type Tool } from "@nimlet/tools"
+import type { Files, Tool } from "@nimlet/tools"
 import type { RequiredExtensionMissing, SwitchRefused } from "./AgentError.ts"
 import { makeCommandRunner } from "./CommandRunner.ts"
-import { commandIn } from "./Commands.ts"
 import type { Compacted, CompactionOptions } from "./Compaction.ts"
 import { EventSink } from "./EventSink.ts"
 import type { RunResult } from "./Loop.ts"
-import type { Offer, QueueChange, Queued, QueueModes } from "./Queues.ts"
-import { promptOf, untypedText } from "./RunEvents.ts"
+import { makeModeChoice, planningHooks } from "./ModeChoice.ts"
+import type { Mode, ModeUnknown } from "./Modes.ts"
+import { makeOffering } from "./Offering.ts"
+import type { Offer, QueueChange, Queued, QueuedText, QueueModes } from "./Queues.ts"
+import type { PermissionOptions } from "./Permissions.ts"
+import { makeRunControl } from "./RunControl.ts"
+import { noResources, type Resources } from "./Resources.ts"
+import { promptOf } from "./RunEvents.ts"
+import { withScopedContext } from "./ScopedRead.ts"
 import { aboutSelection, type ChosenModel, type Selection } from "./Selection.ts"
 import { type Destination, makeSwitching, type SwitchingOptions } from "./Switching.ts"
-import { type OfferedTool, toolSet, type ToolSet } from "./ToolSet.ts"
-
-/**
- * What the user said: `typed` by hand, `piped` from another program or a file. Only typed words can be a command, and
- * those of an extension, which are `literal`, cannot.
- */
-export interface UserInput {
-  readonly typed: string
-  readonly piped?: string
-  readonly literal?: boolean
-}
+import { type Prices, type SessionTotals, totalsOf } from "./Totals.ts"
+import type { Trust } from "./Trust.ts"
+import { type PromptTool, type SystemPrompt, type SystemText } from "./SystemPrompt.ts"
+import type { OfferedTool } from "./ToolSet.ts"
+import { makeWording, type UserInput } from "./Wording.ts"
 
 /** A model to change to. */
 export interface ModelChoice extends Selection {
@@ -39,18 +39,34 @@ export interface ModelChoice extends Selection {
 export interface AgentOptions extends Selection, Pick<CompactionOptions, "compaction">, Pick<SwitchingOptions, "extensions" | "onSwitch"> {
   /** The session to begin in. It is closed when another takes its place, else with its own scope. */
   readonly session: Session
-  /** The base system text. */
-  readonly system: string
+  /** The base system text; one that is made of the tools on offer follows them. */
+  readonly system: string | SystemPrompt
   /** System text that stands after it, whatever extensions make of the base. */
   readonly appended?: ReadonlyArray<string>
   /** The built-in tools, in the order the model sees them. */
   readonly tools: ReadonlyArray<Tool>
   /** The files that the tools change, for `/rewind`; without them it leads back in the conversation alone. */
   readonly files?: Files
+  /** Nobody can be asked: `ask_user` is not offered then. */
+  readonly questions?: boolean
+  /** Instructions, skills, templates and tools that are looked for when a session is entered and on `reload`. */
+  readonly resources?: Effect.Effect<Resources>
+  /** Finds the files that typed words mention. */
+  readonly mentions?: (text: string) => Effect.Effect<ReadonlyArray<ContentPart>>
   /** The only tools to offer, by name in any case; absent for all. */
   readonly only?: ReadonlyArray<string>
   /** How we run, for commands of extensions: `tui`, `text`, `print`, `json` or `rpc`; default `text`. */
   readonly mode?: string
+  /** What permissions depend on beside the calls themselves. */
+  readonly permissions?: Pick<PermissionOptions, "grants" | "protectedPath">
+  /** What models cost, for `totals`. */
+  readonly pricesOf?: (provider: string, model: string) => Prices | undefined
+  /** The most requests to the model a run may make; absent for no limit. */
+  readonly maxSteps?: number
+  /** Calls run without a question at first; `/yolo` changes it. */
+  readonly yolo?: boolean
+  /** Trust in the project, for `/trust`. */
+  readonly trust?: Trust
   readonly queues?: QueueModes
   /** Who is to answer in a session that is gone on with, when its extensions have started; the present one where it is absent or says nothing. */
   readonly modelOf?: (session: Session) => Effect.Effect<ModelChoice | undefined>
@@ -61,21 +77,6 @@ export interface AgentOptions extends Selection, Pick<CompactionOptions, "compac
   readonly onIdleInput?: (input: UserInput, extension: string) => Effect.Effect<void>
 }
 
-const runnable = (extensions: Extensions["Service"], { capabilities, description, extension, inputSchema, name, unasked }: ExtensionTool): OfferedTool => ({
-  extension,
-  unasked,
-  tool: {
-    name,
-    description,
-    inputSchema,
-    capabilities,
-    run: (args, context) =>
-      extensions.callTool(name, args, context.output).pipe(
-        Effect.catch((error) => Effect.succeed(errorResult(error.message)))
-      )
-  }
-})
-
 const selectionOf = ({ contextWindow, model, provider, thinking }: Selection): Selection => ({
   provider,
   model,
@@ -83,21 +84,35 @@ const selectionOf = ({ contextWindow, model, provider, thinking }: Selection): S
   ...(contextWindow === undefined ? {} : { contextWindow })
 })
 
-const isSame = (some: ReadonlyArray<ExtensionTool>, others: ReadonlyArray<ExtensionTool>): boolean =>
-  some.length === others.length &&
-  some.every((tool, index) =>
-    tool.name === others[index]?.name && tool.extension === others[index].extension && tool.inputSchema === others[index].inputSchema)
+const queuedText = (content: string, requestId: string | undefined): QueuedText => ({ content, ...(requestId === undefined ? {} : { requestId }) })
+
+const noQuestions = "User questions are unavailable in this interface."
+
+const promptTool = ({ extension, guidelines, snippet, tool, unasked }: OfferedTool): PromptTool => ({
+  name: tool.name,
+  custom: extension !== undefined || unasked !== undefined,
+  ...(snippet === undefined ? {} : { snippet }),
+  ...(guidelines === undefined ? {} : { guidelines })
+})
 
 /** An agent and the session it has open. What changes the session or asks the model runs one after another. */
 export class Agent extends Context.Service<Agent, {
   /** Runs one input to its end. Interrupting it is the user's interrupt: calls are cancelled, the session stays whole. */
   readonly prompt: (input: UserInput) => Effect.Effect<RunResult>
-  /** Says something before the next model step of the run under way. */
-  readonly steer: (text: string) => Effect.Effect<Offer>
+  /** Runs words to their end: `prompt` for a program that has no more to say of them. */
+  readonly send: (text: string) => Effect.Effect<RunResult>
+  /** Stops what runs and all that waits behind it, as interrupting their fibers does, and returns when it is over. */
+  readonly interrupt: Effect.Effect<void>
+  /** What happens from now on. A slow taker slows the run, and nothing is lost. */
+  readonly events: Stream.Stream<AgentEvent>
+  /** Says something before the next model step of the run under way; `requestId` is told when it is queued and delivered. */
+  readonly steer: (text: string, requestId?: string) => Effect.Effect<Offer>
   /** Says something when the run under way would end. */
-  readonly followUp: (text: string) => Effect.Effect<Offer>
+  readonly followUp: (text: string, requestId?: string) => Effect.Effect<Offer>
   /** What was said so and waits. After a run that failed or was interrupted, some may be left. */
   readonly queued: Effect.Effect<Queued>
+  /** Takes the oldest of what was left, steering first, for a run of its own. */
+  readonly takeLeft: Effect.Effect<QueuedText | undefined>
   /** Takes all of it back. */
   readonly clearQueued: Effect.Effect<Queued>
   /** What happens to it in the session that is open now. */
@@ -116,6 +131,17 @@ export class Agent extends Context.Service<Agent, {
   readonly selection: Effect.Effect<Selection>
   /** Has another model answer from the next run on. Fails when the session cannot be written; nothing is changed then. */
   readonly select: (choice: ModelChoice) => Effect.Effect<void, SessionUnwritable>
+  /** What the session has used so far. */
+  readonly totals: Effect.Effect<SessionTotals>
+  /** The way of working, and all there are. */
+  readonly mode: Effect.Effect<Mode>
+  readonly modes: Effect.Effect<ReadonlyArray<Mode>>
+  /** Works another way from the next run on. */
+  readonly setMode: (id: string) => Effect.Effect<Mode, ModeUnknown>
+  /** Whether every call runs without a question. */
+  readonly yolo: Effect.Effect<boolean>
+  /** Commands that are files: templates by their name, skills as `skill:NAME`. */
+  readonly fileCommands: Effect.Effect<ReadonlyArray<{ readonly name: string; readonly description: string }>>
   /** Names of the tools the model is offered now. */
   readonly toolNames: Effect.Effect<ReadonlyArray<string>>
 }>()("@nimlet/agent/Agent") {
@@ -150,12 +176,13 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
   first: Effect.Effect<ChosenModel, E, R>
 ): Effect.fn.Return<Agent["Service"], RequiredExtensionMissing | E, Extensions | Hooks | Scope.Scope | Sessions | R> {
   const scope = yield* Effect.scope
-  const hooks = yield* Hooks
   const extensions = yield* Extensions
+  const modes = makeModeChoice(extensions)
+  const hooks = planningHooks(yield* Hooks, () => modes.active().planning === true)
   const turn = yield* Semaphore.make(1)
-  const builtins = options.tools.map((tool): OfferedTool => ({ tool }))
   const settled = yield* Deferred.make<void>()
   let chosen: ChosenModel | undefined
+  let yolo = options.yolo ?? false
   const selection = () => chosen?.selection ?? selectionOf(options)
   const present = Effect.suspend(() => chosen === undefined ? Effect.die("no model was chosen") : Effect.succeed(chosen.languageModel))
   const choose = (choice: ModelChoice) => Effect.map(Scope.provide(opened(choice), scope), (model) => void (chosen = model))
@@ -164,16 +191,21 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     return Deferred.succeed(settled, undefined)
   })
 
-  // Frozen anew only when an extension came, went or registered anew: providers remember what they said of a tool.
-  let offered: ReadonlyArray<ExtensionTool> = []
-  let current: ToolSet = toolSet(builtins, options.only)
-  const tools = Effect.map(extensions.tools, (registered) => {
-    if (!isSame(registered, offered)) {
-      offered = registered
-      current = toolSet([...builtins, ...registered.map((tool) => runnable(extensions, tool))], options.only)
-    }
-    return current
+  const builtins = options.tools.map((tool): OfferedTool => tool.name === "ask_user" && options.questions === false ? { tool, unavailable: noQuestions } : { tool })
+  let resources = noResources
+  let own: ReadonlyArray<OfferedTool> = builtins
+  const load = Effect.map(options.resources ?? Effect.succeed(noResources), (found) => {
+    resources = found
+    const scoped = builtins.map((offered) => ({ ...offered, tool: withScopedContext(offered.tool, found.scoped) }))
+    own = [...scoped, ...found.builtins.map((tool) => ({ tool })), ...found.tools.map((tool) => ({ tool, unasked: false }))]
+    return found.warnings
   })
+  const wording = makeWording({ extensions, resources: () => resources, mentions: options.mentions ?? (() => Effect.succeed([])) })
+  const tools = makeOffering({ extensions, own: () => own, mode: modes.active, ...(options.only === undefined ? {} : { only: options.only }) })
+  const system = Effect.map(tools, (set): SystemText => ({
+    base: Option.getOrElse(resources.system, () => typeof options.system === "string" ? options.system : options.system(set.tools.map(promptTool))),
+    appended: [...resources.appended, ...options.appended ?? [], modes.active().prompt]
+  }))
 
   const { compaction, extensions: start, modelOf, onIdleInput, onSwitch } = options
   const onResumed = Effect.fnUntraced(function*(session: Session) {
@@ -183,17 +215,19 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
   const switching = yield* makeSwitching({
     selection,
     languageModel: Effect.andThen(Deferred.await(settled), present),
-    system: options.system,
-    appended: options.appended ?? [],
+    system,
     builtins: options.tools,
     tools,
     queues: options.queues ?? {},
+    permissions: { ...options.permissions, unasked: () => yolo || modes.active().permissions !== "ask" },
     ...(compaction === undefined ? {} : { compaction }),
     ...(start === undefined ? {} : { extensions: start }),
+    prepare: load,
+    ...(options.maxSteps === undefined ? {} : { maxSteps: options.maxSteps }),
     ...(onSwitch === undefined ? {} : { onSwitch }),
     onResumed,
     ...(onIdleInput === undefined ? {} : { onIdleText: (text, extension) => onIdleInput({ typed: text, literal: true }, extension) })
-  }, options.session, Effect.asVoid(settle))
+  }, options.session, Effect.asVoid(settle)).pipe(Effect.provideService(Hooks, hooks))
   const conversation = Effect.sync(switching.current)
 
   /** What a run that did not go well has left, where nobody can take it back. */
@@ -222,27 +256,41 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     Effect.suspend(() => {
       const missing = switching.unready()
       if (missing !== undefined) return refuse(content, missing.message)
-      const running = switching.current().run(content)
+      const running = modes.during(switching.current().run(content))
       return onIdleInput === undefined ? Effect.ensuring(running, dropLeft) : running
     })
-  const words = (text: string): ReadonlyArray<ContentPart> => [{ type: "text", text }]
-  const runCommand = yield* makeCommandRunner({ switching, selection, mode: options.mode ?? "text", ...(options.files === undefined ? {} : { files: options.files }), say: (text) => say(words(text)) })
+  const totals = Effect.map(Effect.flatMap(conversation, ({ session }) => session.entries), (entries) => totalsOf(entries, options.pricesOf))
+  const runCommand = yield* makeCommandRunner({
+    switching,
+    selection,
+    mode: options.mode ?? "text",
+    say: (text) => Effect.flatMap(wording.words(text), say),
+    resources: () => resources,
+    totals,
+    modes,
+    yolo: (on) => yolo = on ?? yolo,
+    ...(options.files === undefined ? {} : { files: options.files }),
+    ...(options.trust === undefined ? {} : { trust: options.trust })
+  })
 
-  const prompt = ({ literal = false, piped = "", typed }: UserInput): Effect.Effect<RunResult> => {
-    const command = piped === "" && !literal ? commandIn(typed) : undefined
-    if (command !== undefined) return runCommand(typed, command)
-    if (literal) return say([untypedText(typed)])
-    return say([...(piped === "" ? [] : [untypedText(piped)]), ...(typed === "" ? [] : words(typed))])
-  }
+  const prompt = (input: UserInput): Effect.Effect<RunResult> =>
+    Effect.flatMap(wording.meaning(input), (meaning) => meaning._tag === "Command" ? runCommand(input.typed, meaning.command) : say(meaning.content))
 
   /** One after another, and not before the extensions of the session have started. */
   const inTurn = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> => turn.withPermits(1)(Effect.andThen(switching.ready, effect))
   const go = (target: Parameters<typeof switching.go>[0]) => inTurn(switching.go(target, () => Effect.void))
 
+  const control = yield* makeRunControl
+  const submit = (input: UserInput) => control.during(inTurn(prompt(input)))
+
   return {
-    prompt: (input) => inTurn(prompt(input)),
-    steer: (content) => Effect.flatMap(conversation, ({ queues }) => queues.offer("steer", { content })),
-    followUp: (content) => Effect.flatMap(conversation, ({ queues }) => queues.offer("follow_up", { content })),
+    prompt: submit,
+    send: (typed) => submit({ typed }),
+    interrupt: control.interrupt,
+    events: control.events,
+    steer: (content, requestId) => Effect.flatMap(conversation, ({ queues }) => queues.offer("steer", queuedText(content, requestId))),
+    followUp: (content, requestId) => Effect.flatMap(conversation, ({ queues }) => queues.offer("follow_up", queuedText(content, requestId))),
+    takeLeft: Effect.flatMap(conversation, ({ queues }) => queues.takeLeft),
     queued: Effect.flatMap(conversation, ({ queues }) => queues.queued),
     clearQueued: Effect.flatMap(conversation, ({ queues }) => queues.clear),
     queueChanges: Effect.map(conversation, ({ queues }) => queues.changes),
@@ -262,6 +310,12 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
       yield* choose(choice)
       yield* hooks.run("session_settings_changed", aboutSelection(session, choice))
     }, inTurn),
+    totals,
+    mode: Effect.sync(modes.chosen),
+    modes: modes.all,
+    setMode: modes.choose,
+    yolo: Effect.sync(() => yolo),
+    fileCommands: Effect.sync(() => [...resources.templates, ...resources.skills.map(({ description, name }) => ({ name: `skill:${name}`, description }))].map(({ description, name }) => ({ name, description }))),
     toolNames: Effect.map(tools, (set) => set.tools.map(({ tool }) => tool.name))
   }
 })

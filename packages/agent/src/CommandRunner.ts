@@ -14,9 +14,13 @@ import { type BuiltinName, builtinNamed, helpText, type TypedCommand } from "./C
 import { EventSink } from "./EventSink.ts"
 import { extensionList } from "./ExtensionList.ts"
 import type { RunResult } from "./Loop.ts"
+import type { ModeChoice } from "./ModeChoice.ts"
+import type { Resources } from "./Resources.ts"
 import { makeRewind, type RewindPlan } from "./Rewind.ts"
 import type { Selection } from "./Selection.ts"
 import type { Destination, Switching, Target } from "./Switching.ts"
+import { type SessionTotals, totalsText } from "./Totals.ts"
+import type { Trust, TrustState } from "./Trust.ts"
 
 /** What commands work with. */
 export interface CommandRunnerOptions {
@@ -26,6 +30,13 @@ export interface CommandRunnerOptions {
   readonly mode: string
   /** The files of the workspace, for those that go back with the conversation; absent where they cannot. */
   readonly files?: Files
+  readonly resources: () => Resources
+  readonly totals: Effect.Effect<SessionTotals>
+  readonly modes: ModeChoice
+  /** Whether calls run without a question; with an argument, changes it. */
+  readonly yolo: (on?: boolean) => boolean
+  /** Trust in the project; absent where there is no such question. */
+  readonly trust?: Trust
   /** Runs words as the user's next ones. */
   readonly say: (words: string) => Effect.Effect<RunResult>
 }
@@ -41,6 +52,8 @@ interface Voice {
   readonly note: (text: string) => Effect.Effect<void>
   readonly fail: (text: string) => Effect.Effect<Outcome>
   readonly end: Effect.Effect<void>
+  /** What the command wants said is run next, unless it fails yet. */
+  readonly follow: () => void
 }
 
 /** Runs what was typed. */
@@ -49,6 +62,7 @@ export type CommandRunner = (typed: string, command: TypedCommand) => Effect.Eff
 const voiceOf = Effect.fnUntraced(function*(place: RunPlace) {
   const { publish } = yield* EventSink
   let ended = false
+  let followed = false
   const voice: Voice = {
     tell: (text) =>
       publish({ type: "message", session_id: place.session_id, turn_id: place.turn_id, role: "assistant", content: text, final: true }).pipe(
@@ -56,14 +70,15 @@ const voiceOf = Effect.fnUntraced(function*(place: RunPlace) {
       ),
     note: (message) => publish({ type: "diagnostic", level: "info", message }),
     fail: (message) =>
-      Effect.as(
-        publish(ended ? { type: "diagnostic", level: "error", message } : { type: "error", ...place, step: -1, message }),
-        { success: false, text: "" }
-      ),
+      Effect.suspend(() => {
+        followed = false
+        return publish(ended ? { type: "diagnostic", level: "error", message } : { type: "error", ...place, step: -1, message })
+      }).pipe(Effect.as({ success: false, text: "" })),
+    follow: () => void (followed = true),
     end: Effect.suspend(() => {
       if (ended) return Effect.void
       ended = true
-      return publish({ type: "run_end", ...place })
+      return publish({ type: "run_end", ...place, ...(followed ? { followed } : {}) })
     })
   }
   return voice
@@ -79,6 +94,12 @@ const rewindUsage = "Usage: /rewind N [files [now]], or /rewind undo"
 /** What a plan would do, a line a file. */
 const planText = ({ moves, refusals }: RewindPlan): string =>
   [...moves.map(({ path, removes }) => `${path}: ${removes ? "would be taken away" : "would be as it was"}`), ...refusals.map(({ path, why }) => `${path}: ${why}`)].join("\n")
+
+const standing = ({ files, trusted }: TrustState): string => {
+  if (files.length === 0) return `${trusted ? "Trusted" : "Not trusted"}: this project has no files of its own that act.`
+  const which = `${files.length} ${files.length === 1 ? "file" : "files"} of this project`
+  return `${trusted ? `Loaded: ${which}` : `Left out: ${which}`}\n${files.map(({ path }) => `  ${path}`).join("\n")}`
+}
 
 /** Runs the commands of an agent. */
 export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<CommandRunner, never, Extensions | Sessions> =>
@@ -132,6 +153,13 @@ export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<
       return switching.unready()?.message
     })
 
+    /** Changes the way of working; words that stand behind it are the first said in it. */
+    const work = Effect.fnUntraced(function*(id: string, prompt: string, voice: Voice) {
+      const { label } = yield* options.modes.choose(id)
+      const told = yield* voice.tell(`Mode: ${label}.`)
+      return prompt === "" ? told : { ...told, prompt }
+    }, (effect, _id, _prompt, voice) => Effect.catch(effect, (error) => voice.fail(error.message)))
+
     const builtins: { readonly [N in BuiltinName]: (args: string, voice: Voice) => Effect.Effect<Outcome> } = {
       new: (_, voice) => goAndSay(voice, { kind: "new" }),
       resume: (id, voice) => goAndSay(voice, { kind: "resume", id }),
@@ -162,7 +190,7 @@ export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<
           onSuccess: (path) => voice.tell(`The session is written to ${path}.`)
         })
       }),
-      compact: (instruction, voice) => Effect.flatMap(switching.current().compact(instruction), ({ message }) => voice.tell(message)),
+      compact: (instruction, voice) => Effect.flatMap(switching.current().compact(instruction), ({ failed, message }) => failed ? voice.fail(message) : voice.tell(message)),
       reload: (_, voice) =>
         Effect.flatMap(reload, (missing) =>
           missing === undefined
@@ -174,7 +202,44 @@ export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<
         if (what.toLowerCase() !== "restart" || name === undefined || more.length > 0) return yield* voice.fail("Usage: /extensions [restart NAME]")
         return (yield* extensions.restart(name)) ? yield* voice.tell(`Extension '${name}' is started afresh.`) : yield* voice.fail(`There is no extension '${name}' to restart.`)
       }),
-      help: (_, voice) => Effect.flatMap(extensions.commands, (others) => voice.tell(helpText(others)))
+      plan: (prompt, voice) => work("plan", prompt, voice),
+      act: (prompt, voice) => work("act", prompt, voice),
+      mode: Effect.fnUntraced(function*(id, voice) {
+        if (id !== "") return yield* work(id, "", voice)
+        const all = yield* options.modes.all
+        const rows = all.map((mode) => `${mode.id === options.modes.chosen().id ? "*" : " "} ${mode.id}${mode.label === mode.id ? "" : `: ${mode.label}`}`)
+        return yield* voice.tell(rows.join("\n"))
+      }),
+      trust: Effect.fnUntraced(function*(args, voice) {
+        const { trust } = options
+        const wish = args.toLowerCase()
+        if (trust === undefined) return yield* voice.fail("Projects are not asked about here.")
+        if (wish === "") return yield* voice.tell(standing(trust.current()))
+        if (wish !== "on" && wish !== "off") return yield* voice.fail("Usage: /trust [on|off]")
+        const saved = yield* Effect.result(trust.set(wish === "on"))
+        if (Result.isFailure(saved)) return yield* voice.fail(saved.failure.message)
+        const missing = yield* reload
+        return missing === undefined ? yield* voice.tell(standing(trust.current())) : yield* voice.fail(missing)
+      }),
+      permissions: Effect.fnUntraced(function*(args, voice) {
+        const { clear, remembered } = switching.current().permissions
+        if (args !== "" && args.toLowerCase() !== "clear") return yield* voice.fail("Usage: /permissions [clear]")
+        if (args !== "") yield* clear
+        const keys = yield* remembered
+        return yield* voice.tell(keys.length === 0 ? "Nothing is remembered." : `Runs without a question:\n${keys.map((key) => `  ${key}`).join("\n")}`)
+      }),
+      yolo: (args, voice) => {
+        const wish = args.toLowerCase()
+        if (wish !== "" && wish !== "on" && wish !== "off") return voice.fail("Usage: /yolo [on|off]")
+        const on = options.yolo(wish === "" ? undefined : wish === "on")
+        return voice.tell(on ? "Calls run without a question." : "Calls are asked about.")
+      },
+      stats: (_, voice) => Effect.flatMap(options.totals, (totals) => voice.tell(totalsText(totals))),
+      help: (_, voice) =>
+        Effect.flatMap(extensions.commands, (others) => {
+          const { skills, templates } = options.resources()
+          return voice.tell(helpText(others, [...templates, ...skills.map(({ description, name }) => ({ name: `skill:${name}`, description }))]))
+        })
     }
 
     const context = Effect.gen(function*() {
@@ -195,7 +260,8 @@ export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<
       const { action, editor_text = "" } = session
       if (action === undefined) return { switched: false, editorText: editor_text }
       if (action === "compact") {
-        const { message } = yield* switching.current().compact(session.instruction ?? "")
+        const { failed, message } = yield* switching.current().compact(session.instruction ?? "")
+        if (failed) return yield* Effect.as(voice.fail(message), undefined)
         yield* voice.note(message)
         return { switched: false, editorText: editor_text }
       }
@@ -209,6 +275,7 @@ export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<
 
     const extensionCommand = Effect.fnUntraced(function*(name: string, args: string, voice: Voice) {
       const { message = "", prompt = "", reload: wanted = false, session = {} } = yield* extensions.runCommand(name, args, yield* context)
+      if (prompt !== "") voice.follow()
       if (message !== "") yield* voice.tell(message)
       const done = yield* act(voice, session)
       if (done === undefined) return { success: false, text: message }

@@ -22,7 +22,7 @@ export interface BuiltinCommand {
 }
 
 /** The names of built-in commands. */
-export type BuiltinName = "new" | "resume" | "fork" | "rewind" | "name" | "export" | "compact" | "reload" | "extensions" | "help"
+export type BuiltinName = "new" | "resume" | "fork" | "rewind" | "name" | "export" | "compact" | "reload" | "extensions" | "plan" | "act" | "mode" | "trust" | "permissions" | "yolo" | "stats" | "help"
 
 /** The built-in commands. No extension can take one of their names. */
 export const builtinCommands: ReadonlyArray<BuiltinCommand> = [
@@ -35,6 +35,13 @@ export const builtinCommands: ReadonlyArray<BuiltinCommand> = [
   { name: "compact", usage: "[INSTRUCTION]", description: "Sum up the earlier part of the conversation" },
   { name: "reload", usage: "", description: "Start the extensions anew" },
   { name: "extensions", usage: "[restart NAME]", description: "Tell how the extensions do, or start one afresh" },
+  { name: "plan", usage: "[PROMPT]", description: "Look around and plan, change nothing" },
+  { name: "act", usage: "[PROMPT]", description: "Work with all tools again" },
+  { name: "mode", usage: "[ID]", description: "Tell the ways of working there are, or choose one" },
+  { name: "trust", usage: "[on|off]", description: "Tell whether this project's own files are loaded, or load them or leave them out from now on" },
+  { name: "permissions", usage: "[clear]", description: "Tell what runs without a question here, or forget what was allowed in this session" },
+  { name: "yolo", usage: "[on|off]", description: "Run every call without a question, or ask again" },
+  { name: "stats", usage: "", description: "Tell what the session has used so far" },
   { name: "help", usage: "", description: "List the commands" }
 ]
 
@@ -45,10 +52,11 @@ export const builtinNamed = (name: string): BuiltinCommand | undefined =>
 /** How a built-in command is written. */
 export const usageOf = ({ name, usage }: BuiltinCommand): string => `/${name}${usage === "" ? "" : ` ${usage}`}`
 
-/** All commands, one a line. */
-export const helpText = (others: ReadonlyArray<{ readonly name: string; readonly description: string; readonly extension: string }>): string =>
+/** All commands, one a line; `templates` are those that are files. */
+export const helpText = (others: ReadonlyArray<{ readonly name: string; readonly description: string; readonly extension: string }>, templates: ReadonlyArray<{ readonly name: string; readonly description: string }> = []): string =>
   [
     ...builtinCommands.map((command) => `${usageOf(command)}: ${command.description}`),
     ...others.filter(({ name }) => builtinNamed(name) === undefined).map(({ description, extension, name }) =>
-      `/${name}: ${description === "" ? "" : `${description} `}(${extension})`)
+      `/${name}: ${description === "" ? "" : `${description} `}(${extension})`),
+    ...templates.filter(({ name }) => builtinNamed(name) === undefined).map(({ description, name }) => `/${name}${description === "" ? "" : `: ${description}`}`)
   ].join("\n")

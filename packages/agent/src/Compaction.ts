@@ -19,7 +19,8 @@ import type { ToolSet } from "./ToolSet.ts"
 /** What the compaction of a session works with. */
 export interface CompactionOptions {
   readonly session: Session
-  readonly system: string
+  /** The whole system text of the next step. */
+  readonly system: Effect.Effect<string>
   /** The tools of the next step. */
   readonly tools: Effect.Effect<ToolSet>
   /** The model's context window in tokens, where it is known. */
@@ -30,6 +31,8 @@ export interface CompactionOptions {
 /** What came of a compaction, in a sentence for a person. */
 export interface Compacted {
   readonly did_compact: boolean
+  /** Whether it was refused or went wrong. One that found nothing to do is neither done nor failed. */
+  readonly failed: boolean
   readonly message: string
 }
 
@@ -56,25 +59,26 @@ const done: { readonly [C in Cause]: string } = {
 const overflowInstruction = "The conversation no longer fits into the model's context: be brief, and keep above all what the next step needs."
 
 /** How long an interrupt waits for extensions to have seen that nothing came of it. */
-const farewell = "2 seconds"
+const farewell = "500 millis"
 
 /** The compaction of a session. */
 export const makeCompaction = (options: CompactionOptions): Effect.Effect<Compaction, never, Hooks> =>
   Effect.gen(function*() {
-    const { session, system } = options
+    const { session } = options
     const hooks = yield* Hooks
     const one = yield* Semaphore.make(1)
     const limits = compactionLimits(options.compaction ?? {}, options.contextWindow)
     const about = { session_id: session.id, workspace: session.workspace }
     const tokensOf = makeEntryTokens()
-    let measured: { readonly tools: ToolSet; readonly tokens: number } | undefined
+    let measured: { readonly tools: ToolSet; readonly system: string; readonly tokens: number } | undefined
     // How many entries there were at the last attempt of which nothing came, and at the last warning.
     let attempted = 0
     let warned = -1
 
     const look = Effect.gen(function*() {
       const tools = yield* options.tools
-      if (measured?.tools !== tools) measured = { tools, tokens: overheadTokens(system, tools) }
+      const system = yield* options.system
+      if (measured?.tools !== tools || measured.system !== system) measured = { tools, system, tokens: overheadTokens(system, tools) }
       const entries = yield* session.entries
       return { entries, overhead: measured.tokens, now: estimate(entries, measured.tokens, tokensOf) }
     })
@@ -115,7 +119,7 @@ export const makeCompaction = (options: CompactionOptions): Effect.Effect<Compac
       const gate = yield* hooks.run("session_before_compact", { ...about, instruction: asked, tokens_before, entries })
       if (gate._tag === "Blocked") {
         attempted = entries.length
-        return { did_compact: false, message: `Compaction refused: ${gate.reason}` }
+        return { did_compact: false, failed: true, message: `Compaction refused: ${gate.reason}` }
       }
       const tell = (message: string, made?: HookCompaction) =>
         hooks.run("session_compact", {
@@ -142,10 +146,10 @@ export const makeCompaction = (options: CompactionOptions): Effect.Effect<Compac
       const { compaction: other } = yield* tell(message, made)
       // A summary in a reply takes the place of the one just made (seed 001): once, so nobody is asked about it.
       const superseding = other === undefined ? undefined : yield* Effect.result(record(other, tokens_before))
-      if (superseding === undefined) return { did_compact: made !== undefined, message }
+      if (superseding === undefined) return { did_compact: made !== undefined, failed: Result.isFailure(outcome), message }
       return Result.isSuccess(superseding)
-        ? { did_compact: true, message: `${made === undefined ? "Compacted context" : message}, superseded by the summary of an extension` }
-        : { did_compact: made !== undefined, message: `${message}; the summary of an extension could not be saved: ${superseding.failure}` }
+        ? { did_compact: true, failed: false, message: `${made === undefined ? "Compacted context" : message}, superseded by the summary of an extension` }
+        : { did_compact: made !== undefined, failed: true, message: `${message}; the summary of an extension could not be saved: ${superseding.failure}` }
     })
 
     /** An attempt and what a person should know of it. */

@@ -8,12 +8,14 @@ import type { Session, Snapshots } from "@nimlet/session"
 import type { Tool } from "@nimlet/tools"
 import { type Compacted, type Compaction, type CompactionOptions, makeCompaction } from "./Compaction.ts"
 import { complete } from "./Completion.ts"
+import { type Farewell, makeFarewell } from "./Farewell.ts"
 import { makeLoop, type RunResult } from "./Loop.ts"
-import { makePermissions } from "./Permissions.ts"
+import { makePermissions, type PermissionOptions, type Permissions } from "./Permissions.ts"
 import { providerEvents } from "./ProviderEvents.ts"
 import { makeQueues, type QueueModes, type Queues } from "./Queues.ts"
-import { aboutSelection, type Selection } from "./Selection.ts"
+import { aboutSelection, aboutSession, type Selection } from "./Selection.ts"
 import { sessionRequests, type SessionRequestsOptions } from "./SessionRequests.ts"
+import { type SystemText, wholeText } from "./SystemPrompt.ts"
 import { makeToolRunner } from "./ToolRunner.ts"
 import type { ToolSet } from "./ToolSet.ts"
 
@@ -22,24 +24,29 @@ export interface ConversationOptions extends Pick<CompactionOptions, "compaction
   readonly selection: () => Selection
   /** The model of the next request; waits until it is known. */
   readonly languageModel: Effect.Effect<LanguageModel.LanguageModel>
-  readonly system: string
-  readonly appended: ReadonlyArray<string>
+  /** The system text of the next run. */
+  readonly system: Effect.Effect<SystemText>
   /** The built-in tools. */
   readonly builtins: ReadonlyArray<Tool>
   /** The tools of the next step. */
   readonly tools: Effect.Effect<ToolSet>
   readonly queues: QueueModes
+  readonly permissions?: PermissionOptions
   /** Keeps what files held before calls changed them; nothing does where it is absent. */
   readonly snapshots?: Snapshots
+  /** The most requests to the model a run may make. */
+  readonly maxSteps?: number
 }
 
 /** One open session at work. */
 export interface Conversation {
   readonly session: Session
   readonly queues: Queues
+  readonly permissions: Permissions
   /** Runs the user's next words to their end. */
   readonly run: (content: ReadonlyArray<ContentPart>) => Effect.Effect<RunResult>
   readonly compact: (instruction: string) => Effect.Effect<Compacted>
+  readonly farewell: Farewell
   /** What extensions may ask. */
   readonly access: SessionAccessShape
   /** Takes what an extension wants stored. */
@@ -74,18 +81,22 @@ export const makeConversation = Effect.fnUntraced(function*(
   options: ConversationOptions,
   session: Session
 ): Effect.fn.Return<Conversation, never, Hooks> {
-  const { appended, builtins, selection, system, tools } = options
+  const { builtins, selection, system, tools } = options
   const hooks = yield* Hooks
-  const queues = yield* makeQueues(options.queues)
-  const runner = yield* makeToolRunner(yield* makePermissions)
+  const queues = yield* makeQueues(options.queues, session.id)
+  const permissions = yield* makePermissions(options.permissions)
+  const runner = yield* makeToolRunner(permissions)
   const compaction = yield* followingWindow({
     session,
-    system: [system, ...appended].join("\n\n"),
+    system: Effect.map(system, wholeText),
     tools,
     ...(options.compaction === undefined ? {} : { compaction: options.compaction })
   }, () => selection().contextWindow)
+  const farewell = makeFarewell(hooks, aboutSession(session))
   const loop = yield* makeLoop({
-    session, selection, system, appended, queues, runner, compaction, tools, ...(options.snapshots === undefined ? {} : { snapshots: options.snapshots })
+    session, selection, system, queues, runner, compaction, farewell, tools,
+    ...(options.maxSteps === undefined ? {} : { maxSteps: options.maxSteps }),
+    ...(options.snapshots === undefined ? {} : { snapshots: options.snapshots })
   })
 
   const events = providerEvents(hooks, () => aboutSelection(session, selection()))
@@ -109,6 +120,8 @@ export const makeConversation = Effect.fnUntraced(function*(
   return {
     session,
     queues,
+    permissions,
+    farewell,
     run: (content) => withModel(loop(content)),
     compact: (instruction) => withModel(compaction.onRequest(instruction)),
     access: sessionRequests({

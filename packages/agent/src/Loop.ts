@@ -3,21 +3,25 @@
  * it (an answer, a failure, an interrupt), every call has its one result in the session and every record its partner.
  */
 import { Clock, Effect, Exit, Option, Ref, Result } from "effect"
-import type { AiError } from "effect/ai/AiError"
 import type * as LanguageModel from "effect/ai/LanguageModel"
+import * as Prompt from "effect/ai/Prompt"
 import { Hooks } from "@nimlet/extension"
-import { type AssistantEntry, type ChangedFile, type ContentPart, type RunPlace, textOf, type ToolUsePart } from "@nimlet/protocol"
-import { accountOf, isContextOverflow, retryDelay } from "@nimlet/provider"
-import { callsOf, isAssistant, makeTranscript, type Session, type SessionUnwritable, type Snapshots, unanswered } from "@nimlet/session"
-import { errorResult, type FileChange, type ToolResult, versionOf } from "@nimlet/tools"
+import { type ContentPart, type RunPlace, textOf, type ToolUsePart } from "@nimlet/protocol"
+import { accountOf, isContextOverflow, Offline, retryDelay } from "@nimlet/provider"
+import { callsOf, makeTranscript, type Session, type Snapshots } from "@nimlet/session"
+import type { ToolResult } from "@nimlet/tools"
 import { loadValidation } from "./Arguments.ts"
-import { groupCalls, uniqueIds } from "./CallOrder.ts"
+import { groupCalls } from "./CallOrder.ts"
 import type { Compaction } from "./Compaction.ts"
+import { atStart, type Course, judge, noteCalls } from "./Course.ts"
 import { EventSink } from "./EventSink.ts"
-import type { Queues, QueuedText } from "./Queues.ts"
-import { type Additions, admit, beforeStart, contextAdditions, finishedContent, promptOf, untypedText } from "./RunEvents.ts"
+import type { Farewell } from "./Farewell.ts"
+import { makeJournal, type OpenCall, type OpenCalls } from "./Journal.ts"
+import type { Queues } from "./Queues.ts"
+import { type Additions, admit, beforeStart, contextAdditions, finishedContent, promptOf } from "./RunEvents.ts"
 import { aboutSession, type Selection } from "./Selection.ts"
-import type { SettledCall, ToolCall, ToolRunner } from "./ToolRunner.ts"
+import type { SystemText } from "./SystemPrompt.ts"
+import type { ToolCall, ToolRunner } from "./ToolRunner.ts"
 import { isReadOnly, type ToolSet } from "./ToolSet.ts"
 import { type Answer, askModel } from "./Turn.ts"
 
@@ -34,101 +38,41 @@ export interface LoopOptions {
   readonly session: Session
   /** Who answers; stays the same during a run. */
   readonly selection: () => Selection
-  /** The base system text, which extensions may replace for a run. */
-  readonly system: string
-  /** System text that stands after it whatever they do. */
-  readonly appended: ReadonlyArray<string>
+  /** The system text of the next run; extensions may replace its base for one. */
+  readonly system: Effect.Effect<SystemText>
   readonly queues: Queues
   readonly runner: ToolRunner
   readonly compaction: Compaction
+  readonly farewell: Farewell
   /** The tools of the next step. */
   readonly tools: Effect.Effect<ToolSet>
   /** Keeps what files held before calls changed them. */
   readonly snapshots?: Snapshots
+  /** The most requests to the model a run may make; absent for no limit. */
+  readonly maxSteps?: number
 }
 
 /** How many neighbouring read-only calls run at once. */
 const parallelCalls = 8
-
-/** How long the run waits for extensions to have seen its end. */
-const farewell = "10 seconds"
-
-/** What the model reads of calls that an interrupt caught: running, not yet begun, or cut off with an earlier process. */
-const interrupted = {
-  running: "Interrupted while the tool ran. What it had done until then stands: look at the current state before trying again.",
-  waiting: "Interrupted before tool execution.",
-  lost: "Interrupted before a result was saved. The outcome is unknown: look at the current state before trying again."
-}
-
-/** A call that was announced: whether its tool has begun to run, and what it has to show already. */
-interface OpenCall {
-  readonly call: ToolCall
-  readonly running: boolean
-  readonly shown?: ToolResult
-}
-type OpenCalls = ReadonlyMap<string, OpenCall>
 
 /** Runs `content` as the user's next words. Interrupting it is the user's interrupt. */
 export type Loop = (
   content: ReadonlyArray<ContentPart>
 ) => Effect.Effect<RunResult, never, LanguageModel.LanguageModel>
 
+const untypedMessage = (text: string): Prompt.Message => Prompt.userMessage({ content: [Prompt.textPart({ text, options: Offline.typed(false) })] })
+
+const textOfCalls = (calls: ReadonlyArray<ToolUsePart>): string => JSON.stringify(calls.map(({ input, name }) => [name, input]))
+
 /** The loop of a session. */
 export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks> =>
   Effect.gen(function*() {
-    const { appended, compaction, queues, runner, session, snapshots } = options
+    const { compaction, farewell, queues, runner, session } = options
     const hooks = yield* Hooks
     const transcript = makeTranscript()
-    // Ids of all calls so far; filled from the session when a run begins.
-    const taken = new Set<string>()
+    const journal = makeJournal(session, options.selection, options.snapshots)
+    const maxSteps = options.maxSteps ?? Infinity
     const about = aboutSession(session)
-
-    // The files that calls under way have changed.
-    const changed = new Map<string, ReadonlyArray<ChangedFile>>()
-    const keepFile = Effect.fnUntraced(function*(id: string, { after, before, path }: FileChange) {
-      const bytes = typeof before === "string" ? undefined : before
-      const kept = bytes === undefined || snapshots === undefined || Option.isNone(session.path) ? undefined : Option.getOrUndefined(yield* snapshots.keep(session.id, bytes))
-      const file: ChangedFile = {
-        path,
-        ...(before === "unknown" ? {} : { before: bytes === undefined ? null : versionOf(bytes) }),
-        after,
-        ...(kept === undefined ? {} : { snapshot: kept })
-      }
-      changed.set(id, [...(changed.get(id) ?? []), file])
-    })
-
-    const settleCall = Effect.fnUntraced(function*({ call, changedBy, duration_ms, hooks_ms, result }: SettledCall) {
-      const { publish } = yield* EventSink
-      const output = textOf(result.content)
-      const images = result.content.filter((part) => part.type === "image")
-      const details = result.details === undefined ? {} : { details: result.details }
-      const files = result.isError ? undefined : changed.get(call.id)
-      changed.delete(call.id)
-      yield* session.append({
-        type: "tool_result",
-        id: call.id,
-        output,
-        is_error: result.isError,
-        tool: call.name,
-        ...(images.length === 0 ? {} : { images }),
-        ...details,
-        ...(changedBy === undefined ? {} : { changed_by: changedBy }),
-        ...(duration_ms === 0 ? {} : { duration_ms }),
-        ...(hooks_ms === 0 ? {} : { hooks_ms }),
-        ...(files === undefined ? {} : { files })
-      })
-      yield* publish({
-        type: "tool_result",
-        ...call.place,
-        step: call.step,
-        tool_id: call.id,
-        tool_name: call.name,
-        output,
-        is_error: result.isError,
-        duration_ms,
-        ...details
-      })
-    })
 
     const runCalls = Effect.fnUntraced(function*(
       calls: ReadonlyArray<ToolUsePart>,
@@ -138,6 +82,7 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
       open: Ref.Ref<OpenCalls>
     ) {
       const { publish } = yield* EventSink
+      let failed = 0
       const note = (state: OpenCall) => Ref.update(open, (known) => new Map(known).set(state.call.id, state))
       const announce = (call: ToolCall) =>
         note({ call, running: false }).pipe(
@@ -148,71 +93,30 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
         const batch = group.map((part): ToolCall => ({ id: part.id, name: part.name, input: part.input, place, step }))
         yield* Effect.forEach(batch, announce, { discard: true })
         const changes = group.length === 1 && !Option.exists(tools.find(batch[0]?.name ?? ""), ({ tool }) => isReadOnly(tool))
-        if (changes) yield* session.sync
+        if (changes) yield* journal.sync
         const run = (call: ToolCall) => {
           const show = (shown: ToolResult) => note({ call, running: true, shown })
-          const settled = runner.run(call, tools, { begun: note({ call, running: true }), left: show, changing: (change) => keepFile(call.id, change) })
+          const settled = runner.run(call, tools, { begun: note({ call, running: true }), left: show, changing: (change) => journal.changing(call.id, change) })
           // Results are told in the order of the calls: one that is there early must outlast an interrupt of its neighbours.
           return group.length === 1 ? settled : Effect.tap(settled, ({ result }) => show(result))
         }
         const settled = yield* Effect.forEach(batch, run, { concurrency: group.length === 1 ? 1 : parallelCalls })
-        yield* Effect.uninterruptible(Effect.forEach(settled, settleCall, { discard: true }))
+        yield* Effect.uninterruptible(Effect.forEach(settled, journal.result, { discard: true }))
+        failed += settled.filter(({ result }) => result.isError).length
       }
+      return failed
     })
 
-    /** Results for the calls of an interrupted step that have none; those that were announced get their record too. */
-    const abandon = Effect.fnUntraced(function*(open: Ref.Ref<OpenCalls>) {
-      const known = yield* Ref.get(open)
-      for (const part of unanswered(yield* session.entries)) {
-        const { call, running, shown } = known.get(part.id) ?? {}
-        const result = shown ?? errorResult(running === true ? interrupted.running : interrupted.waiting)
-        if (call === undefined) yield* session.append({ type: "tool_result", id: part.id, output: textOf(result.content), is_error: true, tool: part.name })
-        else yield* settleCall({ call, result, duration_ms: 0, hooks_ms: 0 })
-      }
-    })
-
-    const repair = Effect.fnUntraced(function*(output: string) {
-      for (const call of unanswered(yield* session.entries)) {
-        yield* session.append({ type: "tool_result", id: call.id, output, is_error: true, tool: call.name })
-      }
-    })
-
-    /** Puts texts that waited into the session; from here on they are the user's words. */
-    const deliver = Effect.fnUntraced(function*(place: RunPlace, texts: ReadonlyArray<QueuedText>) {
+    /** Saves and tells an answer. One that would end the run does, unless something waits: that is delivered then. */
+    const commit = Effect.fnUntraced(function*(place: RunPlace, answer: Answer, course: Course) {
       const { publish } = yield* EventSink
-      for (const { content, extension } of texts) {
-        const part = extension === undefined ? { type: "text" as const, text: content } : untypedText(content)
-        yield* session.append({ type: "user", role: "user", content: [part] })
-        yield* publish({ type: "message", role: "user", content, session_id: place.session_id, turn_id: place.turn_id })
-      }
-    }, Effect.uninterruptible)
-
-    const store = Effect.fnUntraced(function*(answer: Answer) {
-      const { model, provider } = options.selection()
-      const entry: AssistantEntry = {
-        type: "assistant",
-        role: "assistant",
-        content: uniqueIds(answer.content, taken),
-        provider,
-        requested_model: model,
-        model: answer.model,
-        ...(answer.usage === undefined ? {} : { usage: answer.usage }),
-        ...(answer.duration_ms === 0 ? {} : { duration_ms: answer.duration_ms })
-      }
-      yield* session.append(entry)
-      for (const call of callsOf(entry)) taken.add(call.id)
-      return entry
-    })
-
-    /** Saves and tells an answer. One that calls nothing ends the run, unless something waits: that is delivered then. */
-    const commit = Effect.fnUntraced(function*(place: RunPlace, answer: Answer) {
-      const { publish } = yield* EventSink
-      const entry = yield* store(answer)
+      const entry = yield* journal.answer(answer)
       const calls = callsOf(entry)
       const text = textOf(entry.content)
-      const next = calls.length === 0 && text.trim() !== "" ? yield* queues.takeNext : []
-      const done = calls.length === 0 && next.length === 0
-      if (text !== "" || calls.length === 0) {
+      const [judged, verdict] = judge(course, { calls: calls.length, finish: answer.finish, text })
+      const next = verdict._tag === "Done" ? yield* queues.takeNext : []
+      const done = verdict._tag !== "GoOn" && next.length === 0
+      if (text !== "" || done) {
         yield* publish({
           type: "message",
           role: "assistant",
@@ -223,21 +127,23 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
           final: done
         })
       }
-      yield* deliver(place, next)
-      return { calls, done, text }
+      yield* journal.deliver(place, next)
+      return { calls, done, text, verdict, course: next.length > 0 ? atStart : judged }
     }, Effect.uninterruptible)
 
-    /** One model request and the calls it asks for. `prepared` is what extensions add to it. */
+    /** One model request and the calls it asks for. `prepared` is what is added to it, for this request alone. */
     const runStep = Effect.fnUntraced(function*(
       place: RunPlace,
       step: number,
       system: ReadonlyArray<string>,
-      prepared: Effect.Effect<Additions>
+      prepared: Effect.Effect<Additions>,
+      course: Course
     ) {
       const { publish } = yield* EventSink
       const { model } = options.selection()
       const started = yield* Clock.currentTimeMillis
       const open = yield* Ref.make<OpenCalls>(new Map())
+      let left: ReadonlyArray<ContentPart> = []
       const answered = yield* Ref.make<Option.Option<Answer>>(Option.none())
       const body = Effect.gen(function*() {
         const tools = yield* options.tools
@@ -251,17 +157,20 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
           model,
           system: [...system, ...added.system].join("\n\n"),
           messages: added.messages.length === 0 ? messages : [...messages, ...added.messages],
-          tools
+          tools,
+          left: (content) => void (left = content)
         })
         const answer = { ...said, content: yield* finishedContent(hooks, about, said.content) }
         yield* Ref.set(answered, Option.some(answer))
-        const { calls, done, text } = yield* commit(place, answer)
-        yield* runCalls(calls, tools, place, step, open)
-        return { answer, text, done }
+        const { calls, course: judged, ...committed } = yield* commit(place, answer, course)
+        const failed = yield* runCalls(calls, tools, place, step, open)
+        const [noted, stuck] = calls.length === 0 ? [judged, undefined] : noteCalls(judged, textOfCalls(calls), failed === calls.length)
+        return { ...committed, course: noted, stuck }
       })
       yield* publish({ type: "step_start", ...place, step, model })
       return yield* body.pipe(
-        Effect.onInterrupt(() => Effect.ignore(abandon(open))),
+        Effect.onInterrupt(() => Effect.ignore(Effect.andThen(journal.abandon(open), journal.cut(left)))),
+        Effect.mapError((error) => ({ error, left })),
         Effect.onExit(() =>
           Effect.gen(function*() {
             const answer = yield* Ref.get(answered)
@@ -280,40 +189,42 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
     })
 
     /** Steps until the model calls nothing more. A failed request that may be tried again is a step of its own. */
-    const runSteps = Effect.fnUntraced(function*(place: RunPlace, base: string) {
+    const runSteps = Effect.fnUntraced(function*(place: RunPlace, system: ReadonlyArray<string>) {
       const { publish } = yield* EventSink
       const failed = (step: number, message: string) =>
         Effect.as(publish({ type: "error", ...place, step, message }), { success: false, text: "" })
-      const system = [base, ...appended].filter((text) => text !== "")
       // What extensions added to a request that failed holds for its next attempt, too.
       let additions: Additions | undefined
+      let nudge: ReadonlyArray<Prompt.Message> = []
+      let said = ""
       const prepared = Effect.suspend(() =>
         additions === undefined
           ? Effect.tap(contextAdditions(hooks, system, session.entries), (made) => Effect.sync(() => (additions = made)))
-          : Effect.succeed(additions))
-      for (let step = 0, failures = 0, shortened = false;; step++) {
+          : Effect.succeed(additions)).pipe(Effect.map((made): Additions => nudge.length === 0 ? made : { ...made, messages: [...made.messages, ...nudge] }))
+      for (let step = 0, failures = 0, shortened = false, course = atStart;; step++) {
         if (additions === undefined) {
-          const steering = yield* Effect.result(Effect.uninterruptible(Effect.flatMap(queues.takeSteering, (texts) => deliver(place, texts))))
-          if (Result.isFailure(steering)) return yield* failed(step - 1, steering.failure.message)
+          const steering = yield* Effect.uninterruptible(Effect.tap(queues.takeSteering, (texts) => journal.deliver(place, texts)))
+          if (steering.length > 0) nudge = []
         }
+        if (step >= maxSteps) return yield* failed(step - 1, `Stopped after ${maxSteps} requests to the model, the most this run may make.`)
         yield* compaction.beforeStep
-        const outcome: Result.Result<
-          { readonly answer: Answer; readonly text: string; readonly done: boolean },
-          AiError | SessionUnwritable
-        > = yield* Effect.result(runStep(place, step, system, prepared))
+        const outcome = yield* Effect.result(runStep(place, step, system, prepared, course))
         if (Result.isSuccess(outcome)) {
           failures = 0
           shortened = false
           additions = undefined
-          const { answer, done, text } = outcome.success
-          if (!done) continue
-          if (text.trim() === "") return yield* failed(step, "The model stopped without a user-facing answer.")
-          if (answer.finish === "length") {
-            yield* publish({ type: "diagnostic", level: "warning", message: "The answer was cut off at the model's output limit." })
-          }
-          return { success: true, text }
+          const { done, stuck, text, verdict } = outcome.success
+          // Pieces of one answer that the output limit cut apart are one again.
+          said = course.cuts > 0 ? said + text : text
+          course = outcome.success.course
+          if (stuck !== undefined) return yield* failed(step, stuck)
+          if (verdict._tag === "Fail") return yield* failed(step, verdict.why)
+          nudge = verdict._tag === "GoOn" && verdict.say !== undefined ? [untypedMessage(verdict.say)] : []
+          if (verdict.told !== undefined) yield* publish({ type: "diagnostic", level: "warning", message: verdict.told })
+          if (done) return { success: true, text: said }
+          continue
         }
-        const error = outcome.failure
+        const { error, left } = outcome.failure
         if (error._tag === "SessionUnwritable") return yield* failed(step, error.message)
         // Once an answer: what is still too long when shortened stays so.
         if (!shortened && isContextOverflow(error)) {
@@ -322,7 +233,7 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
         }
         const message = accountOf(error)
         const delay = yield* retryDelay(error, ++failures)
-        if (Option.isNone(delay)) return yield* failed(step, message)
+        if (Option.isNone(delay)) return yield* Effect.andThen(journal.cut(left), failed(step, message))
         yield* publish({ type: "diagnostic", level: "warning", message: `${message}; trying again` })
         yield* Effect.sleep(delay.value)
       }
@@ -330,16 +241,16 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
 
     /** From the words that were saved to the last answer: what extensions say before the start, then the steps. */
     const runTurn = Effect.fnUntraced(function*(place: RunPlace, content: ReadonlyArray<ContentPart>) {
-      const { messages, system } = yield* beforeStart(hooks, about, content, options.system)
-      yield* deliver(place, messages.map((message) => ({ content: message, extension: "" })))
+      const { appended, base } = yield* options.system
+      const { messages, system } = yield* beforeStart(hooks, about, content, base)
+      yield* journal.deliver(place, messages.map((message) => ({ content: message, extension: "" })))
       yield* hooks.run("turn_start", about)
-      return yield* runSteps(place, system)
+      return yield* runSteps(place, [system, ...appended].filter((text) => text !== ""))
     })
 
     return Effect.fnUntraced(function*(content) {
       const { publish } = yield* EventSink
       const before = yield* session.entries
-      for (const call of before.filter(isAssistant).flatMap(callsOf)) taken.add(call.id)
       const turn_id = `${session.id}:turn:${before.length + 1}`
       const place: RunPlace = { session_id: session.id, turn_id, run_id: turn_id }
       const failed = (message: string) => Effect.as(publish({ type: "error", ...place, step: -1, message }), { success: false, text: "" })
@@ -349,8 +260,8 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
           yield* queues.begin
           const admission = yield* Effect.exit(restore(admit(hooks, about, content)))
           const admitted = Exit.isSuccess(admission) && admission.value._tag === "Admitted" ? admission.value.content : undefined
-          const opened = yield* Effect.result(admitted === undefined ? Effect.void : repair(interrupted.lost).pipe(
-            Effect.andThen(session.append({ type: "user", role: "user", content: admitted }))
+          const opened = yield* Effect.result(admitted === undefined ? Effect.void : journal.repair.pipe(
+            Effect.andThen(journal.append({ type: "user", role: "user", content: admitted }))
           ))
           const prompt = promptOf(admitted ?? content)
           yield* publish({ type: "message", role: "user", content: prompt, session_id: session.id, turn_id })
@@ -368,14 +279,16 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
             ))
           yield* queues.end
           const stopped = Exit.hasInterrupts(exit)
-          if (stopped) yield* publish({ type: "error", ...place, step: -1, message: "Interrupted" })
-          if (stopped || admitted !== undefined) {
-            yield* hooks.run("turn_end", stopped ? { ...about, interrupted: stopped } : about).pipe(Effect.timeoutOption(farewell))
-          }
-          yield* hooks.run("agent_settled", about).pipe(Effect.timeoutOption(farewell))
-          yield* Effect.ignore(session.sync)
+          const interrupt = publish({ type: "error", ...place, step: -1, message: "Interrupted" })
+          if (stopped) yield* interrupt
+          const halted = yield* farewell.ofRun({ turned: stopped || admitted !== undefined, stopped, restore })
+          if (halted && !stopped) yield* interrupt
+          yield* journal.sync
+          const unsaved = yield* journal.unsaved
+          if (unsaved !== undefined) yield* publish({ type: "error", ...place, step: -1, message: unsaved })
           yield* publish({ type: "run_end", ...place, model: options.selection().model })
-          return yield* exit
+          const result = yield* exit
+          return unsaved === undefined ? result : { ...result, success: false }
         })
       )
     })

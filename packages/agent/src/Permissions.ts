@@ -1,46 +1,115 @@
 /**
  * May this call run? Decided on the arguments that will really run, after every hook. Who cannot be asked is the
- * frontend's business: a headless one allows (seed 002).
+ * frontend's business: a headless one allows (seed 002), but for files that would change what runs later.
  */
-import { Effect, Option, Ref } from "effect"
+import { Effect, Option, Semaphore } from "effect"
 import type { JsonObject } from "@nimlet/protocol"
-import { Frontend } from "@nimlet/extension"
-import type { OfferedTool } from "./ToolSet.ts"
+import { type ApprovalRequest, Frontend } from "@nimlet/extension"
+import { changePreview } from "./ChangePreview.ts"
+import type { FileUnwritable } from "./PrivateFile.ts"
+import { grantKeys, isRememberable } from "./ShellCommand.ts"
+import { isReadOnly, type OfferedTool } from "./ToolSet.ts"
 
 /** Remembers what was allowed for the session. */
 export interface Permissions {
   /** The reason of the denial, none when the call may run. */
   readonly check: (offered: OfferedTool, args: JsonObject) => Effect.Effect<Option.Option<string>>
+  /** What is remembered, sorted. */
+  readonly remembered: Effect.Effect<ReadonlyArray<string>>
+  /** Forgets what was allowed in this session; what was allowed in the project stays. */
+  readonly clear: Effect.Effect<void>
 }
 
-/** Built-in tools that act inside the workspace, or only read it. */
-const unasked = new Set(["read", "grep", "glob", "ls", "edit", "write"])
-
-const commandOf = (args: JsonObject): string | undefined => typeof args["command"] === "string" ? args["command"] : undefined
-
-/** What a remembered answer holds for: one command, else the tool as a whole (seed 000: `tool:<name>`). */
-export const grantKey = (tool: string, args: JsonObject): string => {
-  const command = tool === "bash" ? commandOf(args) : undefined
-  return command === undefined ? `tool:${tool}` : `bash:${command.trim().replaceAll(/\s+/g, " ")}`
+/** What was allowed in the project, for every session. */
+export interface ProjectGrants {
+  readonly allowed: Effect.Effect<ReadonlyArray<string>>
+  /** Undefined where the project is not trusted, and nothing can be remembered in it. */
+  readonly remember: Effect.Effect<((keys: ReadonlyArray<string>) => Effect.Effect<void, FileUnwritable>) | undefined>
 }
 
-/** Permissions with nothing remembered yet. */
-export const makePermissions: Effect.Effect<Permissions> = Effect.map(Ref.make<ReadonlySet<string>>(new Set()), (granted) => ({
-  check: Effect.fnUntraced(function*(offered, args) {
-    const { name } = offered.tool
-    if (offered.extension === undefined ? unasked.has(name) : offered.unasked === true) return Option.none()
-    const key = grantKey(name, args)
-    if ((yield* Ref.get(granted)).has(key)) return Option.none()
-    const frontend = yield* Frontend
-    const approval = yield* frontend.approve({
-      tool: name,
-      arguments: args,
-      summary: commandOf(args) ?? name,
-      ...(offered.extension === undefined ? {} : { reason: `tool of extension '${offered.extension}'` }),
-      canRemember: true
-    })
-    if (approval.decision === "deny") return Option.some(approval.reason)
-    if (approval.decision !== "once") yield* Ref.update(granted, (keys) => new Set([...keys, key]))
-    return Option.none()
+/** What permissions depend on. */
+export interface PermissionOptions {
+  readonly grants?: ProjectGrants
+  /** How to name to a person the protected file that a path of the model's means; none for any other file. */
+  readonly protectedPath?: (path: string) => Effect.Effect<Option.Option<string>>
+  /** Nothing is asked but about protected files. */
+  readonly unasked?: () => boolean
+}
+
+/** Built-in tools that act inside the workspace and can be undone there; those that only read are never asked about. */
+const acting = new Set(["edit", "write"])
+
+const textOf = (args: JsonObject, key: string): string | undefined => {
+  const value = args[key]
+  return typeof value === "string" ? value : undefined
+}
+
+const loadParser = Effect.promise(() => import("./ShellGrammar.ts"))
+
+/** What a remembered answer holds for: the simple commands of a command, else the tool as a whole (seed 000: `tool:<name>`). */
+const keysOf = Effect.fnUntraced(function*(tool: string, args: JsonObject) {
+  const command = tool === "bash" ? textOf(args, "command") : undefined
+  if (command === undefined) return { keys: [`tool:${tool}`], canRemember: true }
+  const { parse } = yield* loadParser
+  return { keys: grantKeys(parse, command), canRemember: isRememberable(command) }
+})
+
+/** Permissions of a session, with nothing remembered in it yet. */
+export const makePermissions = Effect.fnUntraced(function*(options: PermissionOptions = {}): Effect.fn.Return<Permissions> {
+  const { grants, protectedPath = () => Effect.succeedNone, unasked = () => false } = options
+  const granted = new Set<string>()
+  // One question after another: the answer to the first may answer the next.
+  const turn = yield* Semaphore.make(1)
+
+  const protection = Effect.fnUntraced(function*(offered: OfferedTool, args: JsonObject) {
+    const path = textOf(args, "path")
+    if (offered.extension !== undefined || !acting.has(offered.tool.name) || path === undefined) return Option.none<string>()
+    return yield* protectedPath(path)
   })
-}))
+
+  const ask = Effect.fnUntraced(function*(request: ApprovalRequest, keys: ReadonlyArray<string>) {
+    const { approve, notify } = yield* Frontend
+    const approval = yield* approve(request)
+    if (approval.decision === "deny") return Option.some(approval.reason)
+    if (approval.decision === "once" || !request.canRemember) return Option.none<string>()
+    for (const key of keys) granted.add(key)
+    const remember = approval.decision === "project" ? yield* grants?.remember ?? Effect.undefined : undefined
+    if (approval.decision === "project") {
+      yield* remember === undefined
+        ? notify("warning", "Allowed for this session only: this project is not trusted.")
+        : Effect.catch(remember(keys), (error) => notify("warning", `Allowed for this session only: ${error.message}`))
+    }
+    return Option.none<string>()
+  })
+
+  const reasonFor = ({ extension }: OfferedTool) => extension === undefined ? {} : { reason: `tool of extension '${extension}'` }
+
+  const check = Effect.fnUntraced(function*(offered: OfferedTool, args: JsonObject) {
+    const { name } = offered.tool
+    const { interactive } = yield* Frontend
+    const file = yield* protection(offered, args)
+    if (Option.isSome(file)) {
+      if (!interactive) return Option.some(`${file.value} is protected: changing it needs a person's yes, and nobody can be asked here`)
+      const preview = changePreview(name, args)
+      return yield* ask({ tool: name, arguments: args, summary: file.value, reason: "a protected file: it can change what runs later", preview, canRemember: false }, [])
+    }
+    if (acting.has(name) || unasked()) return Option.none<string>()
+    const summary = textOf(args, "command") ?? name
+    if (!interactive) return yield* ask({ tool: name, arguments: args, summary, ...reasonFor(offered), canRemember: false }, [])
+    const { canRemember, keys } = yield* keysOf(name, args)
+    const known = new Set([...granted, ...yield* grants?.allowed ?? Effect.succeed([])])
+    if (canRemember && keys.every((key) => known.has(key))) return Option.none<string>()
+    const canStay = canRemember && (yield* grants?.remember ?? Effect.undefined) !== undefined
+    return yield* ask({ tool: name, arguments: args, summary, ...reasonFor(offered), canRemember, ...(canStay ? { project: true } : {}) }, keys)
+  })
+
+  return {
+    check: (offered, args) => isFree(offered) ? Effect.succeedNone : turn.withPermits(1)(check(offered, args)),
+    remembered: Effect.map(grants?.allowed ?? Effect.succeed([]), (allowed) => [...new Set([...granted, ...allowed])].toSorted()),
+    clear: Effect.sync(() => granted.clear())
+  }
+})
+
+/** Never asked about, whatever its arguments are. */
+const isFree = ({ extension, tool, unasked }: OfferedTool): boolean =>
+  unasked ?? (extension === undefined && isReadOnly(tool))

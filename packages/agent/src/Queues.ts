@@ -3,6 +3,7 @@
  * Both queues hold at most 32 texts; one that finds its queue full is refused.
  */
 import { Effect, PubSub, Stream } from "effect"
+import { EventSink } from "./EventSink.ts"
 
 /** When a text reaches the model. */
 export type Delivery = "steer" | "follow_up"
@@ -10,10 +11,11 @@ export type Delivery = "steer" | "follow_up"
 /** How many texts are taken at once. */
 export type QueueMode = "one-at-a-time" | "all"
 
-/** A text that waits; `extension` is who said it, absent for the user. */
+/** A text that waits; `extension` is who said it, absent for the user. `requestId` is what a program knows it by. */
 export interface QueuedText {
   readonly content: string
   readonly extension?: string
+  readonly requestId?: string
 }
 
 /** What became of a text: `idle` when no run is there to take it, `full` when too many wait. */
@@ -45,6 +47,8 @@ export interface Queues {
   /** What a run that would end goes on with: steering, else follow-ups. When there is nothing, the run takes no more. */
   readonly takeNext: Effect.Effect<ReadonlyArray<QueuedText>>
   readonly queued: Effect.Effect<Queued>
+  /** Takes the oldest text a run has left, steering first. */
+  readonly takeLeft: Effect.Effect<QueuedText | undefined>
   /** Takes everything back. */
   readonly clear: Effect.Effect<Queued>
   /** What happens from now on; a taker who is more than 64 changes behind misses the oldest. */
@@ -59,17 +63,28 @@ export interface QueueModes {
 
 const capacity = 32
 
-/** Empty queues, no run under way. */
-export const makeQueues = (modes: QueueModes = {}): Effect.Effect<Queues> =>
+/** The empty queues of a session, no run under way. What happens is told to `EventSink`, too, before anything comes of it. */
+export const makeQueues = (modes: QueueModes = {}, sessionId = ""): Effect.Effect<Queues> =>
   Effect.map(PubSub.sliding<QueueChange>(64), (changes) => {
     let live = false
     const waiting: { readonly [D in Delivery]: Array<QueuedText> } = { steer: [], follow_up: [] }
     const depth = () => waiting.steer.length + waiting.follow_up.length
-    const note = (change: Omit<QueueChange, "depth">) => PubSub.publish(changes, { ...change, depth: depth() })
+    const note = Effect.fnUntraced(function*({ action, mode }: Pick<QueueChange, "action" | "mode">, { content, requestId }: QueuedText) {
+      const place = { action, ...(mode === undefined ? {} : { mode }), depth: depth() }
+      yield* PubSub.publish(changes, { ...place, content })
+      const { publish } = yield* EventSink
+      yield* publish({
+        type: "queue",
+        session_id: sessionId,
+        ...place,
+        ...(action === "enqueue" ? { content } : {}),
+        ...(requestId === undefined ? {} : { request_id: requestId })
+      })
+    })
 
     const take = (mode: Delivery, how: QueueMode = "one-at-a-time") => {
       const taken = waiting[mode].splice(0, how === "all" ? capacity : 1)
-      return Effect.as(Effect.forEach(taken, ({ content }) => note({ action: "dequeue", mode, content }), { discard: true }), taken)
+      return Effect.as(Effect.forEach(taken, (text) => note({ action: "dequeue", mode }, text), { discard: true }), taken)
     }
     const snapshot = (): Queued => ({ steering: [...waiting.steer], followUp: [...waiting.follow_up] })
 
@@ -81,19 +96,20 @@ export const makeQueues = (modes: QueueModes = {}): Effect.Effect<Queues> =>
           if (!live) return Effect.succeed("idle")
           if (waiting[mode].length >= capacity) return Effect.succeed("full")
           waiting[mode].push(text)
-          return Effect.as(note({ action: "enqueue", mode, content: text.content }), "accepted")
+          return Effect.as(note({ action: "enqueue", mode }, text), "accepted")
         }),
       takeSteering: Effect.suspend(() => take("steer", modes.steering)),
       takeNext: Effect.suspend(() => {
         if (depth() === 0) live = false
         return waiting.steer.length > 0 ? take("steer", modes.steering) : take("follow_up", modes.followUp)
       }),
+      takeLeft: Effect.suspend(() => Effect.map(take(waiting.steer.length > 0 ? "steer" : "follow_up"), ([oldest]) => oldest)),
       queued: Effect.sync(snapshot),
       clear: Effect.suspend(() => {
         const all = snapshot()
         waiting.steer.length = 0
         waiting.follow_up.length = 0
-        return depth() === all.steering.length + all.followUp.length ? Effect.succeed(all) : Effect.as(note({ action: "clear", content: "" }), all)
+        return depth() === all.steering.length + all.followUp.length ? Effect.succeed(all) : Effect.as(note({ action: "clear" }, { content: "" }), all)
       }),
       changes: Stream.fromPubSub(changes)
     }

@@ -57,6 +57,7 @@ export const Settings = Schema.Struct({
     steering_mode: Schema.optionalKey(QueueMode),
     follow_up_mode: Schema.optionalKey(QueueMode),
     request_timeout: Schema.optionalKey(Schema.Number.check(Schema.isGreaterThan(0))),
+    max_steps: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0))),
     session_dir: Schema.optionalKey(Schema.String)
   })),
   tools: Schema.optionalKey(Schema.Struct({
@@ -130,10 +131,10 @@ export const decodeSettings = (content: unknown): Result.Result<Settings, readon
   return Result.mapError(decoded, ({ message }) => [message] as const)
 }
 
-/** Reads the settings in `file`; none when there is no such file. Fails with `SettingsInvalid`. Nothing is ever written. */
-export const loadSettings = Effect.fnUntraced(function*(
+/** The settings file `file` as JSON that decodes; `{}` when there is no such file. Fails with `SettingsInvalid`. */
+export const readSettings = Effect.fnUntraced(function*(
   file: string
-): Effect.fn.Return<Settings, SettingsInvalid, FileSystem.FileSystem> {
+): Effect.fn.Return<{ readonly content: unknown; readonly settings: Settings }, SettingsInvalid, FileSystem.FileSystem> {
   const fs = yield* FileSystem.FileSystem
   const text = yield* fs.readFileString(file).pipe(
     Effect.catchReason("PlatformError", "NotFound", () => Effect.succeed("{}")),
@@ -144,7 +145,13 @@ export const loadSettings = Effect.fnUntraced(function*(
     const problem = `is not valid JSON (${parsed.failure instanceof Error ? parsed.failure.message : "unreadable"})`
     return yield* new SettingsInvalid({ file, problems: [problem] })
   }
-  return yield* Effect.fromResult(decodeSettings(parsed.success)).pipe(
+  const content = parsed.success
+  const settings = yield* Effect.fromResult(decodeSettings(content)).pipe(
     Effect.mapError((problems) => new SettingsInvalid({ file, problems }))
   )
+  return { content, settings }
 })
+
+/** Reads the settings in `file`; none when there is no such file. Fails with `SettingsInvalid`. Nothing is ever written. */
+export const loadSettings = (file: string): Effect.Effect<Settings, SettingsInvalid, FileSystem.FileSystem> =>
+  Effect.map(readSettings(file), ({ settings }) => settings)

@@ -29,6 +29,8 @@ export interface Destination {
 export interface SwitchingOptions extends ConversationOptions {
   /** The extensions of a session; absent where somebody else starts them. */
   readonly extensions?: (session: Session, selection: Selection) => Effect.Effect<StartOptions>
+  /** Run when a session is entered and on a reload, beside the start of the extensions; gives warnings to tell. */
+  readonly prepare: Effect.Effect<ReadonlyArray<string>>
   /** Told when another session takes the place of the one before, before any of its extensions is started. */
   readonly onSwitch?: (to: Session, from: Session) => Effect.Effect<void>
   /** Run when the extensions of a session that is gone on with have started, before they are told of it. */
@@ -48,9 +50,8 @@ export interface Switching {
   readonly reload: Effect.Effect<void>
 }
 
-/** How long leaving waits for extensions in all, and for `session_shutdown` of that: the rest is left for `session_end`. */
-const farewell = "2 seconds"
-const shutdownShare = "1500 millis"
+/** The part of the time for leaving that `session_shutdown` may take: the rest is left for `session_end`. */
+const shutdownShare = 0.75
 
 const refused = (why: string) => new SwitchRefused({ blocked: false, why })
 
@@ -74,16 +75,20 @@ export const makeSwitching = Effect.fnUntraced(function*<E, R>(
   let starting: Fiber.Fiber<void> | undefined
 
   const { extensions: optionsOf } = options
-  const start = optionsOf === undefined ? Effect.void : Effect.gen(function*() {
+  const warn = Effect.fnUntraced(function*(messages: ReadonlyArray<string>) {
+    const { publish } = yield* EventSink
+    for (const message of messages) yield* publish({ type: "diagnostic", level: "warning", message })
+  })
+  const start = optionsOf === undefined ? Effect.flatMap(options.prepare, warn) : Effect.gen(function*() {
     const { access, session, store, stored } = current
     unready = undefined
     const given = yield* optionsOf(session, options.selection())
-    const report = yield* extensions.start({ ...given, workspace: session.workspace, sessionId: session.id, entries: stored }).pipe(
+    const starting = extensions.start({ ...given, workspace: session.workspace, sessionId: session.id, entries: stored }).pipe(
       Effect.provideService(SessionAccess, access),
       Effect.provideService(EntrySink, store)
     )
-    const { publish } = yield* EventSink
-    for (const message of report.warnings) yield* publish({ type: "diagnostic", level: "warning", message })
+    const [report, warnings] = yield* Effect.all([starting, options.prepare], { concurrency: 2 })
+    yield* warn([...report.warnings, ...warnings])
     if (report.missing.length > 0) unready = new RequiredExtensionMissing({ missing: report.missing })
   })
   const stop = optionsOf === undefined ? Effect.void : extensions.stop
@@ -91,11 +96,11 @@ export const makeSwitching = Effect.fnUntraced(function*<E, R>(
     Effect.suspend(() => hooks.run("session_start", aboutSelection(current.session, options.selection()), hookOptions))
 
   const leave = (reason: ShutdownReason, target?: string, hookOptions?: HookOptions) =>
-    Effect.suspend(() => {
+    Effect.flatMap(current.farewell.left, (left) => {
       const about = aboutSession(current.session)
       const shutdown = hooks.run("session_shutdown", { ...about, reason, ...(target === undefined ? {} : { target_session_id: target }) }, hookOptions)
       const end = hooks.run("session_end", { ...about, ...(reason === "quit" ? {} : { reason }) }, hookOptions)
-      return Effect.timeoutOption(shutdown, shutdownShare).pipe(Effect.andThen(end), Effect.timeoutOption(farewell), Effect.andThen(stop))
+      return Effect.timeoutOption(shutdown, left * shutdownShare).pipe(Effect.andThen(end), Effect.timeoutOption(left), Effect.andThen(stop))
     })
 
   const ready = Effect.suspend(() => {

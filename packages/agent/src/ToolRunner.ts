@@ -10,7 +10,7 @@ import { errorResult, type ToolContext, type ToolResult } from "@nimlet/tools"
 import { argumentsOf, makeValidator, type Validator } from "./Arguments.ts"
 import { EventSink } from "./EventSink.ts"
 import type { Permissions } from "./Permissions.ts"
-import type { OfferedTool, ToolSet } from "./ToolSet.ts"
+import { isHooked, type OfferedTool, type ToolSet } from "./ToolSet.ts"
 
 /** A call as the model made it, and where in the run. */
 export interface ToolCall {
@@ -99,13 +99,15 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
 
     const settle = Effect.fnUntraced(function*(call: ToolCall, tools: ToolSet, watch: CallWatch | undefined, notes: Notes, options?: HookOptions) {
       const found = tools.find(call.name)
-      if (Option.isNone(found)) return errorResult(`Unknown tool: ${call.name}`)
+      if (Option.isNone(found)) return errorResult(tools.whyNot(call.name))
       const offered = found.value
       const parsed = argumentsOf(call.input)
       if (Result.isFailure(parsed)) return errorResult(parsed.failure)
       const sent = parsed.success
       const faults = yield* faultsOf(offered, sent)
       if (faults.length > 0) return refuse(call.name, faults)
+      const begun = watch?.begun ?? Effect.void
+      if (!isHooked(offered)) return yield* Effect.andThen(begun, execute(call, offered, sent, watch))
 
       const gate = yield* timed(notes, hooks.run("tool_call", { tool: call.name, arguments: sent }, options))
       if (gate._tag === "Blocked") return denied(gate.reason)
@@ -120,7 +122,7 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
       if (Option.isSome(denial)) return denied(denial.value)
 
       if (changed) notes.changedBy = gate.changedBy
-      if (watch !== undefined) yield* watch.begun
+      yield* begun
       const result = yield* execute(call, offered, args, watch)
       return yield* timed(notes, afterwards(call.name, sent, args, result, options))
     })

@@ -12,19 +12,29 @@ import type { Tool } from "@nimlet/tools"
 export interface OfferedTool {
   readonly tool: Tool
   readonly extension?: string
-  /** Its family lets it run without the question that comes with a tool's first call. */
+  /** Whether it runs without the question that comes with a tool's first call; absent for a built-in, which has its own rule. */
   readonly unasked?: boolean
+  /** Why it is not offered here, for a model that calls it all the same. */
+  readonly unavailable?: string
+  /** One line about it for the system prompt, and what the model should heed while it is offered. */
+  readonly snippet?: string
+  readonly guidelines?: ReadonlyArray<string>
 }
 
 /** Names of built-in tools, present and to come; no extension may take one. */
 export const reservedToolNames: ReadonlyArray<string> =
   ["read", "grep", "glob", "ls", "edit", "write", "bash", "git", "read_skill", "ask_user", "skill"]
 
+/** Whether extensions hear of its calls: of all but the built-in question to the user (seed 000, "When hooks do not run"). */
+export const isHooked = ({ extension, tool }: OfferedTool): boolean => extension !== undefined || tool.name !== "ask_user"
+
 /** The tools of a step, in the order the model sees them. */
 export interface ToolSet {
   readonly tools: ReadonlyArray<OfferedTool>
   /** The tool of this exact name. */
   readonly find: (name: string) => Option.Option<OfferedTool>
+  /** What the model reads when it calls one that is not there. */
+  readonly whyNot: (name: string) => string
   /** The same tools as `effect/ai` offers them to a model; nothing runs inside the model. */
   readonly toolkit: Toolkit.Toolkit<{ readonly [name: string]: ModelTool }>
 }
@@ -34,20 +44,32 @@ const modelTool = (name: string, description: string, parameters: JsonObject) =>
 /** A tool as a model provider is told of it. */
 export type ModelTool = ReturnType<typeof modelTool>
 
-/**
- * Freezes tools into a set. A later tool takes the place of an earlier one of its name (seed 000: the last one loaded
- * wins). `only` keeps the named ones, in any case; undefined keeps all.
- */
-export const toolSet = (tools: ReadonlyArray<OfferedTool>, only?: ReadonlyArray<string>): ToolSet => {
+/** What of the tools is kept. */
+export interface ToolChoice {
+  /** The named ones, in any case; absent for all. */
+  readonly only?: ReadonlyArray<string>
+  /** Those that are offered just now; absent for all. */
+  readonly offers?: (offered: OfferedTool) => boolean
+  /** What is said of one that is not. */
+  readonly withheld?: string
+}
+
+/** Freezes tools into a set. A later tool takes the place of an earlier one of its name (seed 000: the last one loaded wins). */
+export const toolSet = (tools: ReadonlyArray<OfferedTool>, { offers = () => true, only, withheld = "" }: ToolChoice = {}): ToolSet => {
   const wanted = only === undefined ? undefined : new Set(only.map((name) => name.toLowerCase()))
   const byName = new Map<string, OfferedTool>()
   for (const offered of tools) {
     if (wanted === undefined || wanted.has(offered.tool.name.toLowerCase())) byName.set(offered.tool.name, offered)
   }
-  const kept = [...byName.values()]
+  const kept = [...byName.values()].filter((offered) => offered.unavailable === undefined && offers(offered))
+  const found = new Map(kept.map((offered) => [offered.tool.name, offered]))
   return {
     tools: kept,
-    find: (name) => Option.fromNullishOr(byName.get(name)),
+    find: (name) => Option.fromNullishOr(found.get(name)),
+    whyNot: (name) => {
+      const known = byName.get(name)
+      return known === undefined ? `Unknown tool: ${name}` : known.unavailable ?? withheld
+    },
     toolkit: Toolkit.make(...kept.map(({ tool }) => modelTool(tool.name, tool.description, tool.inputSchema)))
   }
 }

@@ -22,6 +22,8 @@ export interface TurnRequest {
   readonly tools: Pick<ToolSet, "toolkit">
   /** Tools are shown, since earlier messages speak of them, but none may be called. */
   readonly withoutCalls?: boolean
+  /** Given what had come of an answer that did not come to its end. */
+  readonly left?: (content: ReadonlyArray<ContentPart>) => void
 }
 
 /** A finished answer. `model` is who answered; `duration_ms` is the time from request to end. */
@@ -177,7 +179,8 @@ export const askModel = Effect.fnUntraced(function*(
         ({ delta, kind }) => publish({ type: kind === "text" ? "message_delta" : "thinking_delta", ...place, step, delta, model }),
         { discard: true }
       )
-    )
+    ),
+    Effect.onError(() => Effect.sync(() => request.left?.(answer().content)))
   )
   return { ...answer(), duration_ms: (yield* Clock.currentTimeMillis) - started }
 })

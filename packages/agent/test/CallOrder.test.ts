@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import type { ContentPart, ToolUsePart } from "@nimlet/protocol"
-import { textResult, type Tool } from "@nimlet/tools"
+import { globTool, grepTool, readSkillTool, readTool, textResult, type Tool } from "@nimlet/tools"
 import { Effect } from "effect"
 import { groupCalls, uniqueIds } from "../src/CallOrder.ts"
 import { toolSet } from "../src/ToolSet.ts"
@@ -20,6 +20,22 @@ const names = (...calls: Array<string>) => groupCalls(calls.map((name) => call(n
 describe("groupCalls", () => {
   it("puts only neighbours that change nothing together", () => {
     assert.deepStrictEqual(names("read", "ask", "write", "read", "read"), [["read", "ask"], ["write"], ["read", "read"]])
+  })
+
+  // E-268
+  it.each([
+    [["read"], true], [["user"], true], [["read", "user"], true],
+    [["write"], false], [["shell"], false], [["network"], false], [["read", "write"], false], [[], false]
+  ] as const)("takes a tool that is said to %j for one that changes nothing: %s", (capabilities, changesNothing) => {
+    const only = toolSet([{ tool: tool("x", ...capabilities), extension: "some" }])
+    assert.strictEqual(groupCalls([call("x", "1"), call("x", "2")], only).length === 1, changesNothing)
+  })
+
+  // E-175
+  it("puts the built-in tools that only read together, skills among them, with those of extensions", () => {
+    const builtins = [readTool, grepTool, globTool, readSkillTool(Effect.succeed([]))].map((one) => ({ tool: tool(one.name, ...one.capabilities) }))
+    const all = toolSet([...builtins, { tool: tool("theirs", "read"), extension: "some" }])
+    assert.deepStrictEqual(groupCalls(["read", "grep", "theirs", "glob", "read_skill"].map((name) => call(name)), all).length, 1)
   })
 
   it("lets calls of tools without capabilities, and unknown ones, stand alone", () => {

@@ -106,6 +106,18 @@ describe("a built-in command", () => {
         assert.deepStrictEqual(answersOf(events), ["Nothing to compact"])
       })))
 
+  it.effect.each([["/compact", {}], ["/small", { small: { session: { action: "compact" }, prompt: "and on" } }]] as const)(
+    "fails when a compaction is refused, its own or a command's: %s",
+    ([typed, commands]) =>
+      withAgent(rig({ commands, answers: { session_before_compact: () => ({ _tag: "Blocked", reason: "not now", blockedBy: ["x"] }) as never } }), ({ asked, events, prompt }) =>
+        Effect.gen(function*() {
+          assert.isFalse((yield* prompt(typed)).success)
+          assert.deepStrictEqual(errorsOf(events), ["Compaction refused: not now"])
+          assert.deepStrictEqual(shape(events), ["message", "run_start", "error", "run_end"])
+          assert.strictEqual(asked.length, 0)
+        }))
+  )
+
   it.effect("reloads, and an extension cannot take its name", () =>
     withAgent(rig({ commands: { reload: { message: "mine" } } }), ({ events, log, prompt }) =>
       Effect.gen(function*() {

@@ -5,19 +5,19 @@ import * as AiError from "effect/ai/AiError"
 import * as LanguageModel from "effect/ai/LanguageModel"
 import type * as Response from "effect/ai/Response"
 import {
-  CallFailed, type CommandReply, Diagnostics, Extensions, type ExtensionTool, Frontend, type FrontendShape, headless, type HookOptions, type HookOutcome, Hooks,
+  CallFailed, type CommandReply, Diagnostics, Extensions, type ExtensionMode, type ExtensionTool, Frontend, type FrontendShape, headless, type HookOptions, type HookOutcome, Hooks,
   SessionAccess, type SessionAccessShape, type StartOptions, type StartReport
 } from "@nimlet/extension"
 import type { AgentEvent, CommandContext, HookName, HookPayload, SessionEntry } from "@nimlet/protocol"
 import { type Session, Sessions } from "@nimlet/session"
 import { type Tool, textResult } from "@nimlet/tools"
-import { Agent, type AgentOptions, type CompactionSettings, EventSink, type ModelChoice, type RequiredExtensionMissing, type UserInput } from "../src/index.ts"
+import { Agent, type AgentOptions, type Compacted, type CompactionSettings, EventSink, type ModelChoice, type RequiredExtensionMissing, type UserInput } from "../src/index.ts"
 
 type Part = Response.StreamPartEncoded
 /** What the model does when it is asked: it answers, fails, or hangs after what it said. */
-export type Reply = ReadonlyArray<Part> | AiError.AiError | { readonly hangAfter: ReadonlyArray<Part> }
+export type Reply = ReadonlyArray<Part> | AiError.AiError | { readonly hangAfter: ReadonlyArray<Part> } | { readonly breakAfter: ReadonlyArray<Part>; readonly error: AiError.AiError }
 
-const finish = (reason: "stop" | "tool-calls" | "length", input = 5): Part => ({
+const finish = (reason: "stop" | "tool-calls" | "length" | "content-filter", input = 5): Part => ({
   type: "finish",
   reason,
   usage: { inputTokens: { uncached: input - 2, total: input, cacheRead: 2, cacheWrite: undefined }, outputTokens: { total: 7, text: undefined, reasoning: undefined } },
@@ -31,6 +31,10 @@ const words = (text: string): ReadonlyArray<Part> => [
 
 /** An answer of text; the provider counts `input` tokens for its request. */
 export const says = (text: string, input?: number): Reply => [...words(text), finish("stop", input)]
+/** An answer of text that does not end by itself. */
+export const cutShort = (text: string, reason: "length" | "content-filter"): Reply => [...words(text), finish(reason)]
+/** An answer that breaks off behind its text. */
+export const breaksAfter = (text: string, reason: AiError.AiErrorReason): Reply => ({ breakAfter: words(text).slice(0, 2), error: AiError.make({ module: "Test", method: "streamText", reason }) })
 /** An answer that calls tools, one after the other; `id` defaults to the tool's name. */
 export const calls = (...made: Array<{ readonly name: string; readonly args?: unknown; readonly id?: string }>): Reply => [
   ...made.map(({ args = {}, id, name }): Part => ({ type: "tool-call", id: id ?? name, name, params: args })),
@@ -51,6 +55,7 @@ const playing = (replies: Replies, asked: Array<LanguageModel.ProviderOptions>) 
       const reply = typeof replies === "function" ? replies(options) : replies[asked.length] ?? says("(nothing prepared)")
       asked.push(options)
       if (AiError.isAiError(reply)) return Stream.fail(reply)
+      if ("breakAfter" in reply) return Stream.concat(Stream.fromIterable(reply.breakAfter), Stream.fail(reply.error))
       return "hangAfter" in reply ? Stream.concat(Stream.fromIterable(reply.hangAfter), Stream.never) : Stream.fromIterable(reply)
     }
   })
@@ -76,6 +81,7 @@ export interface RigOptions {
   readonly contextWindow?: number
   readonly compaction?: CompactionSettings
   readonly extensionTools?: ReadonlyArray<ExtensionTool>
+  readonly modes?: () => ReadonlyArray<ExtensionMode>
   readonly frontend?: Partial<FrontendShape>
   readonly commands?: { readonly [name: string]: CommandReply }
   /** Keeps sessions on a disk of their own, so that one can be gone on with. */
@@ -96,7 +102,7 @@ export interface RigOptions {
 /** What a test sees. */
 export interface Rig {
   readonly prompt: (typed: string, piped?: string) => Effect.Effect<{ readonly success: boolean; readonly text: string; readonly editorText?: string }>
-  readonly compact: (instruction: string) => Effect.Effect<{ readonly did_compact: boolean; readonly message: string }>
+  readonly compact: (instruction: string) => Effect.Effect<Compacted>
   readonly agent: Agent["Service"]
   readonly session: Session
   readonly events: Array<AgentEvent>
@@ -174,7 +180,7 @@ const rigIn = <A, E>(options: RigOptions, body: (rig: Rig) => Effect.Effect<A, E
       restart: () => Effect.succeed(false),
       tools: Effect.succeed(options.extensionTools ?? []),
       commands: Effect.succeed(Object.keys(commands).map((name) => ({ name, description: "", whileBusy: false, extension: "test" }))),
-      modes: Effect.succeed([]),
+      modes: Effect.sync(() => options.modes?.() ?? []),
       providers: Effect.succeed([]),
       act: () => Effect.succeed(false),
       figures: Effect.succeed([]),
@@ -218,7 +224,7 @@ const rigIn = <A, E>(options: RigOptions, body: (rig: Rig) => Effect.Effect<A, E
     }).pipe(
       Effect.provide(layer),
       Effect.provideService(EventSink, sink),
-      Effect.provideService(Frontend, { ...headless, ...options.frontend }),
+      Effect.provideService(Frontend, { ...headless, interactive: options.frontend?.approve !== undefined, ...options.frontend }),
       Effect.provideService(Diagnostics, ({ message }) => Effect.sync(() => void diagnostics.push(message)))
     )
   }))

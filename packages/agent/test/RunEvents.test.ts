@@ -226,17 +226,48 @@ describe("an interrupt", () => {
         assert.strictEqual(payloadsOf(fired, "agent_settled").length, 1)
       })))
 
-  it.effect("waits for extensions to have seen the turn's end, but not for ever", () =>
-    withAgent({ replies: [hangsAfter("half")], answers: { turn_end: () => Effect.never, agent_settled: () => Effect.never } }, ({ events, prompt }) =>
+  const mute: Answers = { turn_end: () => Effect.never, agent_settled: () => Effect.never }
+
+  it.effect("waits a second for extensions to have seen the turn's end, and each hears of both events at once", () =>
+    withAgent({ replies: [hangsAfter("half")], answers: mute }, ({ events, fired, prompt }) =>
       Effect.gen(function*() {
         const running = yield* Effect.forkChild(prompt("go"))
         yield* settle
         const stopping = yield* Effect.forkChild(Fiber.interrupt(running))
-        yield* TestClock.adjust("19 seconds")
+        yield* settle
+        assert.deepStrictEqual(fired.slice(-2).map(({ event }) => event), ["turn_end", "agent_settled"])
+        yield* TestClock.adjust("999 millis")
         assert.isUndefined(stopping.pollUnsafe())
-        yield* TestClock.adjust("1 second")
+        yield* TestClock.adjust("1 millis")
         yield* Fiber.join(stopping)
         assert.strictEqual(events.at(-1)?.type, "run_end")
+      })))
+
+  it.effect("of a run that has answered cuts the wait for extensions short, which is told, and both events are heard of once", () =>
+    withAgent({ replies: [says("done")], answers: mute }, ({ events, fired, prompt }) =>
+      Effect.gen(function*() {
+        const running = yield* Effect.forkChild(prompt("go"))
+        yield* settle
+        assert.strictEqual(fired.at(-1)?.event, "turn_end")
+        const stopping = yield* Effect.forkChild(Fiber.interrupt(running))
+        yield* TestClock.adjust("1 second")
+        yield* Fiber.join(stopping)
+        assert.deepStrictEqual(fired.slice(-2).map(({ event }) => event), ["turn_end", "agent_settled"])
+        assert.deepStrictEqual(events.slice(-2).map(({ type }) => type), ["error", "run_end"])
+        assert.strictEqual(payloadsOf(fired, "turn_end").length, 1)
+        assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(running)))
+      })))
+
+  it.effect("is not needed for a run to end: each of its last events is waited for 10 s", () =>
+    withAgent({ replies: [says("done")], answers: mute }, ({ events, prompt }) =>
+      Effect.gen(function*() {
+        const running = yield* Effect.forkChild(prompt("go"))
+        yield* settle
+        yield* TestClock.adjust("19999 millis")
+        assert.isUndefined(running.pollUnsafe())
+        yield* TestClock.adjust("1 millis")
+        assert.isTrue((yield* Fiber.join(running)).success)
+        assert.isTrue(events.every(({ type }) => type !== "error"))
       })))
 })
 

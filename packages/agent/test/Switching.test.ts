@@ -3,7 +3,7 @@ import { Deferred, Effect, Exit, Fiber, Layer, Option, Stream } from "effect"
 import * as LanguageModel from "effect/ai/LanguageModel"
 import { TestClock } from "effect/testing"
 import type { Session } from "@nimlet/session"
-import { type Answers, noExtensions, type RigOptions, says, settle, tool, calls, withAgent } from "./Rig.ts"
+import { type Answers, calls, hangsAfter, noExtensions, type RigOptions, says, settle, tool, withAgent } from "./Rig.ts"
 
 const extensions = () => Effect.succeed(noExtensions)
 const payloadsOf = (fired: ReadonlyArray<{ readonly event: string; readonly payload: object }>, ...names: ReadonlyArray<string>) =>
@@ -244,6 +244,55 @@ describe("leaving", () => {
       assert.isUndefined(closing.pollUnsafe())
       yield* TestClock.adjust("1 millis")
       yield* Fiber.join(closing)
+      assert.strictEqual(log.at(-1), "stop")
+    }))
+})
+
+describe("leaving in the middle of a run", () => {
+  const mute = () => Effect.never
+  const rude: Answers = { turn_end: mute, agent_settled: mute, session_shutdown: mute, session_end: mute }
+
+  it.effect("waits for extensions 2 s in all: for the turn's end, the quit and the session's end together", () =>
+    Effect.gen(function*() {
+      let log: ReadonlyArray<string> = []
+      const program = yield* Effect.forkChild(withAgent(rig({ replies: [hangsAfter("half")], answers: rude, persist: false }), (made) => {
+        log = made.log
+        return made.prompt("go")
+      }))
+      yield* settle
+      const leaving = yield* Effect.forkChild(Fiber.interrupt(program))
+      yield* settle
+      assert.deepStrictEqual(log.slice(-2), ["turn_end", "agent_settled"])
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(log.at(-1), "session_shutdown")
+      yield* TestClock.adjust("750 millis")
+      assert.strictEqual(log.at(-1), "session_end")
+      yield* TestClock.adjust("249 millis")
+      assert.isUndefined(leaving.pollUnsafe())
+      yield* TestClock.adjust("1 millis")
+      yield* Fiber.join(leaving)
+      assert.strictEqual(log.at(-1), "stop")
+    }))
+
+  it.effect("has its 2 s again when the run was stopped longer ago", () =>
+    Effect.gen(function*() {
+      let log: ReadonlyArray<string> = []
+      const program = yield* Effect.forkChild(withAgent(rig({ replies: [hangsAfter("half")], answers: rude, persist: false }), (made) => {
+        log = made.log
+        return Effect.gen(function*() {
+          const running = yield* Effect.forkChild(made.prompt("go"))
+          yield* settle
+          yield* Fiber.interrupt(running)
+          yield* Effect.sleep("1 second")
+        })
+      }))
+      yield* settle
+      yield* TestClock.adjust("2 seconds")
+      assert.strictEqual(log.at(-1), "session_shutdown")
+      yield* TestClock.adjust("1999 millis")
+      assert.isUndefined(program.pollUnsafe())
+      yield* TestClock.adjust("1 millis")
+      yield* Fiber.join(program)
       assert.strictEqual(log.at(-1), "stop")
     }))
 })

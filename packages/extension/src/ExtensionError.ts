@@ -33,7 +33,11 @@ export type CallFailure = typeof CallFailure.Type
  */
 export class CallFailed extends Schema.TaggedError<CallFailed>()("CallFailed", {
   extension: Schema.String,
-  reason: CallFailure
+  reason: CallFailure,
+  /** Of a `timeout`: the budget that was spent. */
+  seconds: Schema.optionalKey(Schema.Number),
+  /** Of `unavailable`: a person was told why it is down. */
+  told: Schema.optionalKey(Schema.Literal(true))
 }) {
   override get message(): string {
     switch (this.reason) {

@@ -1,7 +1,7 @@
 /** The running extensions of a session: start, tools, commands, events, stop. */
-import { Context, type Effect, type FileSystem, Layer, type Path, type Stream } from "effect"
+import { Context, Effect, type FileSystem, Layer, type Path, Stream } from "effect"
 import type { CommandContext, HookName, JsonObject } from "@nimlet/protocol"
-import type { CallFailed } from "./ExtensionError.ts"
+import { CallFailed } from "./ExtensionError.ts"
 import type { Launcher } from "./Launcher.ts"
 import type { ExtensionFigures } from "./Figures.ts"
 import type { CommandReply, ExtensionCommand, ExtensionMode, ExtensionProvider, ExtensionTool, ToolReply } from "./Offer.ts"
@@ -59,6 +59,23 @@ export class Extensions extends Context.Service<Extensions, {
   /** Over any launcher. */
   static readonly layerNoDeps: Layer.Layer<Extensions, never, Launcher | FileSystem.FileSystem | Path.Path> = Layer
     .effect(Extensions, makeExtensions)
+
+  /** No extensions at all: for programs that want none. */
+  static readonly layerNone: Layer.Layer<Extensions> = Layer.succeed(Extensions, {
+    start: () => Effect.succeed({ started: [], warnings: [], missing: [] }),
+    stop: Effect.void,
+    restart: () => Effect.succeed(false),
+    tools: Effect.succeed([]),
+    commands: Effect.succeed([]),
+    callTool: (name) => Effect.fail(new CallFailed({ extension: name, reason: "unknown" })),
+    modes: Effect.succeed([]),
+    providers: Effect.succeed([]),
+    runCommand: (name) => Effect.fail(new CallFailed({ extension: name, reason: "unknown" })),
+    act: () => Effect.succeed(false),
+    figures: Effect.succeed([]),
+    changes: Stream.empty,
+    subscribers: () => []
+  })
 
   /** Extensions as child processes. */
   static readonly layer: Layer.Layer<

@@ -42,14 +42,17 @@ export interface WidgetView {
 
 /**
  * May this call run? `arguments` are the ones that will really run. `summary` is one line for people, `reason` says why
- * it is asked; with `canRemember: false` only `once` and `deny` are offered.
+ * it is asked, `preview` what it would change, as lines with `-` and `+`. With `canRemember: false` only `once` and `deny`
+ * are offered, and `project` only where it says so.
  */
 export interface ApprovalRequest {
   readonly tool: string
   readonly arguments: JsonObject
   readonly summary: string
   readonly reason?: string
+  readonly preview?: string
   readonly canRemember: boolean
+  readonly project?: boolean
 }
 
 /** The decision on a call, and for how long it holds. */

@@ -130,11 +130,12 @@ export const startMember = Effect.fnUntraced(function*(options: MemberOptions) {
   let ref = yield* spawn
   const status = Effect.suspend(() => ref.status)
 
-  const failed = (reason: CallFailed["reason"]) => Effect.fail(new CallFailed({ extension: key, reason }))
+  const unavailable = Effect.suspend(() =>
+    Effect.fail(new CallFailed({ extension: key, reason: "unavailable", ...(meter.reading.fault === undefined ? {} : { told: true as const }) })))
   const awaitReady = Effect.flatMap(status, (status) =>
     status === "Running" ? Effect.void : ref.ready.pipe(
       Effect.timeout(Math.min(waitForReadyMillis, (seconds ?? registrationSeconds) * 1000)),
-      Effect.catch(() => failed("unavailable"))
+      Effect.catch(() => unavailable)
     ))
 
   /** Its budget: the manifest's, on the clock that stands still while a request of its own is open. */
@@ -153,8 +154,12 @@ export const startMember = Effect.fnUntraced(function*(options: MemberOptions) {
           ...(countdown === undefined ? {} : { budget: countdown }),
           cancel: (reply): ExtensionMail => ({ _tag: "Cancel", reply })
         }
-      )
-    }).pipe(Effect.mapError((error) => error instanceof CallFailed ? error : new CallFailed({ extension: key, reason: reasons[error._tag] })))
+      ).pipe(Effect.mapError((error) => {
+        if (error instanceof CallFailed) return error
+        const spent = error._tag === "AskTimeout" && countdown !== undefined ? { seconds: countdown.millis / 1000 } : {}
+        return new CallFailed({ extension: key, reason: reasons[error._tag], ...spent })
+      }))
+    })
 
   const request: Member["request"] = (unsent, options = {}) => Effect.andThen(awaitReady, ask(unsent, options))
 

@@ -272,10 +272,31 @@ describe("requests", () => {
       yield* settle
       assert.isUndefined(call.pollUnsafe())
       yield* TestClock.adjust("1 millis")
-      assert.strictEqual((yield* Fiber.join(call)).message, "extension response timed out")
+      const failed = yield* Fiber.join(call)
+      assert.deepStrictEqual([failed.message, failed.seconds], ["extension response timed out", 5])
       yield* settle
       assert.deepStrictEqual(a.heard.at(-1), { type: "cancel", id: "1" })
       assert.deepStrictEqual(host.entries, [])
+    }).pipe(Effect.provide(memory({ a: a.script })))
+  })
+
+  // E-299
+  it.effect("waits for a reply as long as it takes where the limit is null, unless the asker gives up", () => {
+    const a = peer({ tools: [tool("t")] }, (message, self) =>
+      message.id === "1" ? Effect.forkDetach(Effect.andThen(Effect.sleep("1 day"), answering({ content: "at last" })(message, self))) : Effect.void)
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: { response_timeout_seconds: null } } })
+      yield* host.start
+      const call = yield* Effect.forkChild(host.extensions.callTool("t", {}))
+      yield* settle
+      yield* TestClock.adjust("1 day")
+      assert.deepStrictEqual(yield* Fiber.join(call), { content: [{ type: "text", text: "at last" }], isError: false })
+      const given = yield* Effect.forkChild(host.extensions.callTool("t", {}))
+      yield* settle
+      yield* TestClock.adjust("1 hour")
+      yield* Fiber.interrupt(given)
+      yield* settle
+      assert.deepStrictEqual(a.heard.at(-1), { type: "cancel", id: "2" })
     }).pipe(Effect.provide(memory({ a: a.script })))
   })
 

@@ -214,6 +214,18 @@ describe("Hooks.run", () => {
     }).pipe(Effect.provide(memory({ a: a.script })))
   })
 
+  it.effect("one that crashed while nothing was asked of it is told of once, too", () =>
+    Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: { restart: false } } })
+      yield* host.start
+      yield* settle
+      const result = { tool: "x", arguments: {}, output: "o", is_error: false }
+      assert.strictEqual((yield* host.watched(host.hooks.run("tool_result", result)))._tag, "Continue")
+      assert.deepStrictEqual(host.diagnostics.map(({ message }) => message), ["extension 'a' exited with code 1 unexpectedly"])
+    }).pipe(Effect.provide(memory({
+      a: (self) => Effect.andThen(self.send({ type: "register", commands: [], events: ["tool_result"] }), Effect.fail("boom"))
+    }))))
+
   it.effect("costs nothing when nobody subscribed: the outcome is there at once", () =>
     Effect.gen(function*() {
       const hooks = yield* Hooks

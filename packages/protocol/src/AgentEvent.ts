@@ -25,7 +25,8 @@ export type AgentEvent =
     readonly final: boolean
   }
   | RunPlace & { readonly type: "run_start"; readonly prompt: string }
-  | RunPlace & { readonly type: "run_end"; readonly model?: string }
+  // `followed`: a command's own run has ended, and what it wants said to the model is run next.
+  | RunPlace & { readonly type: "run_end"; readonly model?: string; readonly followed?: boolean }
   | RunPlace & { readonly type: "step_start"; readonly step: number; readonly model: string }
   | RunPlace & {
     readonly type: "step_end"
@@ -69,6 +70,15 @@ export type AgentEvent =
     readonly details?: JsonObject
   }
   | RunPlace & { readonly type: "error"; readonly step: number; readonly message: string }
+  | {
+    readonly type: "queue"
+    readonly session_id: string
+    readonly action: "enqueue" | "dequeue" | "clear"
+    readonly content?: string
+    readonly request_id?: string
+    readonly mode?: "steer" | "follow_up"
+    readonly depth: number
+  }
   | {
     readonly type: "diagnostic"
     readonly level: "info" | "warning" | "error"

@@ -53,7 +53,7 @@ export const makeWriter = Effect.fnUntraced(function*(
   let unsynced = false
   let named = !fresh
 
-  const entriesWaiting = () => waiting.length - (waiting[0] === options.header ? 1 : 0)
+  const entriesWaiting = () => waiting.length - (fresh && waiting[0] === options.header ? 1 : 0)
   const refused = (cause: string) => new SessionUnwritable({ path: options.path, cause, unsaved: entriesWaiting() })
 
   const open = Effect.fnUntraced(function*() {

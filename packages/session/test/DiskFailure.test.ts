@@ -121,6 +121,29 @@ describe("a disk that refuses", () => {
       }))
     ))
 
+  it.effect("is nothing that a session which is gone on with has from before", () =>
+    onDisk((disk) =>
+      Effect.gen(function*() {
+        const sessions = yield* Sessions
+        const id = yield* Effect.scoped(Effect.gen(function*() {
+          const session = yield* sessions.create({ workspace: "/w", persist: true })
+          assert.strictEqual(yield* session.unsaved, 0)
+          yield* session.append(say("one"))
+          return session.id
+        }))
+        yield* Effect.scoped(Effect.gen(function*() {
+          const session = yield* sessions.open(id)
+          assert.strictEqual(yield* session.unsaved, 0)
+          disk.fault = { share: 0, truncates: true }
+          yield* Effect.ignore(session.append(say("two")))
+          assert.strictEqual(yield* session.unsaved, 1)
+          disk.fault = undefined
+          yield* session.sync
+          assert.strictEqual(yield* session.unsaved, 0)
+        }))
+      })
+    ))
+
   it.effect("is tried again at the end of the session", () =>
     onDisk((disk) =>
       Effect.gen(function*() {

@@ -7,14 +7,18 @@ import type { Mode } from "./Mode.ts"
 
 /** JSON mode over our output. There is nobody to ask: questions are cancelled, calls run. */
 export const jsonMode = (output: Output["Service"]): Mode => {
-  const write = (event: AgentEvent | SessionRecord): Effect.Effect<void> => {
-    const record = encodeRecord(event)
-    return record === undefined ? Effect.void : output.out(`${record}\n`)
-  }
+  let faulted = false
+  const write = (event: AgentEvent | SessionRecord): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      faulted ||= event.type === "error" || event.type === "diagnostic" && event.level === "error"
+      const record = encodeRecord(event)
+      return record === undefined ? Effect.void : output.out(`${record}\n`)
+    })
   const opened = (session_id: string) => write({ type: "session_start", session_id })
   return {
     name: "json",
-    sink: { publish: write },
+    // There is no queue that a client could fill; what extensions say meanwhile shows as a message when it is delivered.
+    sink: { publish: (event) => event.type === "queue" ? Effect.void : write(event) },
     frontend: {
       ...headless,
       notify: (level, message, extension) =>
@@ -24,6 +28,9 @@ export const jsonMode = (output: Output["Service"]): Mode => {
     opened,
     switched: (from, to) => Effect.andThen(write({ type: "session_end", session_id: from, success: true }), opened(to)),
     refused: (message) => write({ type: "diagnostic", level: "error", message }),
-    closed: (session_id, { success }) => write({ type: "session_end", session_id, success })
+    closed: (session_id, { success }) =>
+      Effect.suspend(() => success || faulted ? Effect.void : write({ type: "diagnostic", level: "error", message: "Interrupted" })).pipe(
+        Effect.andThen(write({ type: "session_end", session_id, success }))
+      )
   }
 }

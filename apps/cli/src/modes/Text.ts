@@ -26,12 +26,16 @@ export interface TextOptions {
 /** How many texts are kept while another program has the terminal; older ones are dropped. */
 const kept = 4096
 
+const joined = (text: string): string => text.replaceAll("\n", "")
+
 /** Text mode. */
 export const makeTextMode = Effect.fnUntraced(function*({ colours, editor, input, output }: TextOptions): Effect.fn.Return<Mode> {
   const colour = palette(colours)
   const { dim, red, yellow } = colour
   // Whether the cursor stands behind streamed text, so that a row must start on a new line.
   const midLine = yield* Ref.make(false)
+  // What was streamed of the present answer, without line ends: those between its parts are not streamed.
+  let streamed = ""
   // Texts that wait for the terminal to come back.
   let held: Array<string> | undefined
   const shown = new Map<string, string>()
@@ -71,10 +75,19 @@ export const makeTextMode = Effect.fnUntraced(function*({ colours, editor, input
 
   const publish = (event: AgentEvent): Effect.Effect<void> => {
     switch (event.type) {
+      case "step_start":
+        streamed = ""
+        return Effect.void
       case "message_delta":
+        streamed += joined(event.delta)
         return stream(event.delta)
-      case "message":
-        return event.role === "assistant" && event.model === undefined ? row(harmless(event.content)) : Effect.void
+      case "message": {
+        if (event.role === "user") return Effect.void
+        if (event.model === undefined) return row(harmless(event.content))
+        return joined(event.content) === streamed
+          ? Effect.void
+          : Effect.andThen(row(dim("An extension changed this answer to:")), row(harmless(event.content)))
+      }
       case "tool_call":
         return row(dim(`· ${callSummary(event.tool_name, event.input)}`))
       case "tool_result":
@@ -114,6 +127,7 @@ export const makeTextMode = Effect.fnUntraced(function*({ colours, editor, input
     opened: () => Effect.void,
     switched: () => Effect.void,
     refused: () => Effect.void,
-    closed: () => Effect.void
+    // There is no composer to put it into, and a person may have written it.
+    closed: (_, { editorText = "" }) => editorText === "" ? Effect.void : Effect.andThen(row(dim("Left to be sent:")), row(harmless(editorText)))
   }
 })

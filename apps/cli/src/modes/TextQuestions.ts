@@ -85,14 +85,16 @@ export const makeQuestions = Effect.fnUntraced(function*(
   })
 
   const approve = Effect.fnUntraced(function*(request: ApprovalRequest) {
-    const remember = request.canRemember ? ", s for this session" : ""
+    const remember = request.canRemember ? `, s for this session${request.project === true ? ", p for this project" : ""}` : ""
+    const preview = request.preview === undefined || request.preview === "" ? "" : `\n${harmless(request.preview).replaceAll(/^/gm, "  ")}`
     const why = request.reason === undefined ? "" : dim(` (${printable(request.reason)})`)
     for (;;) {
-      const typed = yield* ask(`${yellow("Allow")} ${request.tool}: ${harmless(request.summary)}${why}\n  y once${remember}, n no`)
+      const typed = yield* ask(`${yellow("Allow")} ${request.tool}: ${harmless(request.summary)}${why}${preview}\n  y once${remember}, n no`)
       if (Option.isNone(typed)) return closed
       const answer = typed.value.trim().toLowerCase()
       if (answer === "y" || answer === "yes") return { decision: "once" } satisfies Approval
       if (request.canRemember && answer === "s") return { decision: "session" } satisfies Approval
+      if (request.canRemember && request.project === true && answer === "p") return { decision: "project" } satisfies Approval
       if (answer === "n" || answer === "no") return no
     }
   })

@@ -42,7 +42,7 @@ export const makeDispatcher = (subscribersOf: (event: HookName) => ReadonlyArray
   /** Says what went wrong, unless the supervisor has said it (a crash) or it is known (still away). */
   const report = ({ key }: Subscriber, error: CallFailed) => {
     if (error.reason === "crashed" || error.reason === "unavailable") {
-      const told = error.reason === "crashed" || missing.has(key)
+      const told = error.reason === "crashed" || error.told === true || missing.has(key)
       missing.add(key)
       if (told) return Effect.void
     }

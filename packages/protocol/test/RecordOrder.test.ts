@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Schema from "effect/Schema"
-import { checkRecords, type StreamRecord } from "./RecordOrder.ts"
+import { checkRecords, type RecordObject } from "../src/RecordOrder.ts"
 
 const few = (high: number) => Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: high }))
 const short = Schema.isMaxLength(3)
@@ -17,7 +17,7 @@ const Script = Schema.Struct({
   ending: Schema.Literals(["answer", "error", "error before a step"])
 })
 
-const streamOf = ({ ending, steps }: typeof Script.Type): ReadonlyArray<StreamRecord> => {
+const streamOf = ({ ending, steps }: typeof Script.Type): ReadonlyArray<RecordObject> => {
   const version = 1
   const session_id = "s"
   const turn = { version, session_id, turn_id: "t" }
@@ -64,22 +64,22 @@ const streamOf = ({ ending, steps }: typeof Script.Type): ReadonlyArray<StreamRe
 const optional = new Set<unknown>(["thinking_delta", "tool_output_delta", "diagnostic"])
 
 /** What was streamed before an error is not repeated in a message, so its loss shows nowhere. */
-const isUnheard = ({ ending, steps }: typeof Script.Type, record: StreamRecord): boolean =>
+const isUnheard = ({ ending, steps }: typeof Script.Type, record: RecordObject): boolean =>
   ending === "error" && record["type"] === "message_delta" && record["step"] === steps.length
 
 /** Neighbours that may as well stand the other way round. */
-const commute = (a: StreamRecord, b: StreamRecord): boolean => {
+const commute = (a: RecordObject, b: RecordObject): boolean => {
   if (a["type"] === "diagnostic" || b["type"] === "diagnostic") return true
   if (a["tool_id"] !== undefined && b["tool_id"] !== undefined) return a["tool_id"] !== b["tool_id"] || a["type"] === b["type"]
   if (String(a["type"]).endsWith("_delta") && String(b["type"]).endsWith("_delta")) return a["type"] !== b["type"]
   return a["type"] === "step_end" && b["type"] === "error"
 }
 
-const problems = (stream: ReadonlyArray<StreamRecord>): string => checkRecords(stream).map(({ problem }) => problem).join("; ")
+const problems = (stream: ReadonlyArray<RecordObject>): string => checkRecords(stream).map(({ problem }) => problem).join("; ")
 
 const plain = streamOf({ steps: [{ text: 1, thinking: true, warning: false, parallel: true, outputs: [1, 0] }], ending: "answer" })
 
-const changed = (type: string, change: StreamRecord) => {
+const changed = (type: string, change: RecordObject) => {
   const at = plain.findLastIndex((record) => record["type"] === type)
   return plain.with(at, { ...plain[at], ...change })
 }
@@ -165,10 +165,67 @@ describe("A record stream", () => {
     assert.include(problems(failed.toSpliced(-2, 0, { ...failed.find((record) => record["type"] === "step_start"), step: 1 })), "step_start after an error")
   })
 
+  it("may have another text than was streamed where extensions are known to change answers, and only there", () => {
+    const other = changed("message", { content: "something else" })
+    assert.include(problems(other), "not the text that was streamed")
+    assert.deepStrictEqual(checkRecords(other, { rewritten: true }), [])
+  })
+
   it("is refused when it tells success after an error, or failure after none", () => {
     const stream = streamOf({ steps: [], ending: "error" })
     assert.include(problems(stream.with(-3, { ...stream.at(-3), step: 5 })), "error names step 5, 0 is expected")
     assert.include(problems(stream.with(-1, { ...stream.at(-1), success: true })), "success after an error")
     assert.include(problems(plain.with(-1, { ...plain.at(-1), success: false })), "nothing tells why")
+  })
+})
+
+describe("A record stream of RPC mode", () => {
+  const version = 1
+  const session = (id: string) => ({
+    begin: { version, type: "session_start", session_id: id },
+    end: (success = true) => ({ version, type: "session_end", session_id: id, success })
+  })
+  const reply = (id: string, state: string) => ({ version, type: "response", id, ok: true, state })
+  const turn = (session_id: string, turn_id: string, end: object, error?: string) => {
+    const ids = { version, session_id, turn_id }
+    const run = { ...ids, run_id: turn_id }
+    return [
+      { ...ids, type: "message", role: "user", content: "hi" },
+      { ...run, type: "run_start", prompt: "hi" },
+      ...(error === undefined ? [{ ...ids, type: "message", role: "assistant", content: "ok", final: true }] : [{ ...run, type: "error", step: -1, message: error }]),
+      { ...run, type: "run_end", ...end }
+    ]
+  }
+  const problems = (...stream: ReadonlyArray<object>): string => checkRecords(JSON.parse(JSON.stringify(stream)), { mode: "rpc" }).map(({ problem }) => problem).join("; ")
+  const [a, b] = [session("a"), session("b")]
+  const good = turn("a", "1", { request_id: "p", success: true })
+
+  it("may have replies anywhere, several turns, and one session after another", () => {
+    const failed = turn("b", "2", { request_id: "q", success: false, error: "no" }, "no")
+    const queue = { version, type: "queue", session_id: "b", action: "clear", depth: 0 }
+    assert.strictEqual(problems(a.begin, reply("p", "started"), ...good, a.end(), reply("n", "stopped"), b.begin, queue, reply("q", "started"), ...failed, b.end(false)), "")
+    const interrupted = turn("a", "1", { success: false, error: "Interrupted" }, "Interrupted")
+    assert.strictEqual(problems(a.begin, ...interrupted, a.end(true)), "")
+    assert.strictEqual(problems(a.begin, reply("p", "queued"), ...good, a.end()), "")
+  })
+
+  it("is refused when a prompt has no end, two, or that of nobody", () => {
+    assert.include(problems(a.begin, reply("p", "started"), a.end()), "the request p has no run_end")
+    assert.include(problems(a.begin, ...good, a.end()), "which began no turn")
+    assert.include(problems(a.begin, reply("p", "started"), ...good, ...good, a.end()), "a second run_end")
+  })
+
+  it("is refused when the end of a turn does not say what became of it", () => {
+    assert.include(problems(a.begin, ...turn("a", "1", {}), a.end()), "success undefined, no error")
+    assert.include(problems(a.begin, ...turn("a", "1", { success: true }, "no"), a.end(false)), "success true, an error")
+    assert.include(problems(a.begin, ...turn("a", "1", { success: false, error: "other" }, "no"), a.end(false)), "does not tell the turn's error")
+    assert.include(problems(a.begin, ...turn("a", "1", { success: false, error: "no" }, "no"), a.end(true)), "success after an error")
+  })
+
+  it("is refused when a session begins within another, or a reply has no id; and JSON mode has neither replies nor queues", () => {
+    assert.include(problems(a.begin, b.begin, b.end()), "a second session_start")
+    assert.include(problems(a.begin, { version, type: "response", ok: true }, a.end()), "needs an id")
+    const queue = { version, type: "queue", session_id: "a", action: "clear", depth: 0 }
+    assert.include(checkRecords([a.begin, queue, a.end()]).map(({ problem }) => problem).join(), "queue is no record of JSON mode")
   })
 })

@@ -1,7 +1,11 @@
 /**
- * Checks the records of JSON mode against the order of seed 002, as a small state machine: `stepRecord` takes one record,
- * `endRecords` the end of the stream, `checkRecords` a whole one. Nothing here does anything; the answer is a list of violations.
+ * Checks the records of a machine mode against the order of seed 002, as a small state machine: one record after another,
+ * then the end of the stream. Pure; the answer is a list of violations. RPC mode has replies, queues and several turns and
+ * sessions besides, and tells of each turn what became of it.
  */
+
+/** Which mode wrote the records. */
+export type RecordMode = "json" | "rpc"
 
 /** One broken rule: at which record (from 0; the number of records for the end), and what is wrong. */
 export interface Violation {
@@ -9,8 +13,8 @@ export interface Violation {
   readonly problem: string
 }
 
-/** A record as read: an object with at least a type. */
-export type StreamRecord = Readonly<Record<string, unknown>>
+/** A record as read, nothing of it checked. */
+export type RecordObject = Readonly<Record<string, unknown>>
 
 interface Call {
   readonly id: string
@@ -26,17 +30,29 @@ interface Step {
 }
 
 interface Run {
-  readonly ids: StreamRecord
+  readonly ids: RecordObject
   readonly step: Step | undefined
   readonly steps: number
   readonly open: ReadonlyArray<Call>
   readonly final: boolean
-  readonly failed: boolean
+  /** What its last error said. */
+  readonly failed: string | undefined
   /** The last step brought no whole answer: an error has to follow, or a diagnostic and the next attempt. */
   readonly broken: "no" | "untold" | "told"
 }
 
+/** What is known of the stream beside its records. */
+export interface Circumstances {
+  /** Default `json`. */
+  readonly mode?: RecordMode
+  /** An extension may have changed finished answers (`message_end`): their text need not be what was streamed. */
+  readonly rewritten?: boolean
+}
+
+/** Where a stream stands after some records. */
 interface State {
+  readonly mode: RecordMode
+  readonly rewritten: boolean
   readonly index: number
   readonly session: unknown
   readonly ended: boolean
@@ -45,20 +61,47 @@ interface State {
   readonly failed: boolean
   /** Something told that not all went well: an error, or a diagnostic of that level. */
   readonly faulted: boolean
-  readonly ids: ReadonlySet<string>
+  readonly ids: Set<string>
+  /** Ids of commands that began a turn, of those that were queued and may begin one, and of those whose last turn has ended. */
+  readonly accepted: Set<string>
+  readonly queued: Set<string>
+  readonly finished: Set<string>
   readonly violations: ReadonlyArray<Violation>
 }
 
-const start: State = { index: 0, session: undefined, ended: false, asked: false, run: undefined, failed: false, faulted: false, ids: new Set(), violations: [] }
+const fresh = { session: undefined, ended: false, asked: false, run: undefined, failed: false, faulted: false }
 
-const inStep = new Set(["message_delta", "thinking_delta", "tool_call", "tool_output_delta", "tool_result", "step_end"])
+const start = ({ mode = "json", rewritten = false }: Circumstances): State => ({
+  ...fresh,
+  mode,
+  rewritten,
+  index: 0,
+  ids: new Set(),
+  accepted: new Set(),
+  queued: new Set(),
+  finished: new Set(),
+  violations: []
+})
+
+const inStep = new Set(["approval_required", "message_delta", "thinking_delta", "tool_call", "tool_output_delta", "tool_result", "step_end"])
 const inRun = new Set([...inStep, "step_start", "run_end", "error"])
-const known = new Set([...inRun, "session_start", "session_end", "run_start", "message", "diagnostic"])
+const inJson = new Set([...inRun, "session_start", "session_end", "run_start", "message", "diagnostic"])
+/** Records of RPC mode that may come at any time and say nothing of a turn. */
+const aside = new Set(["response", "queue", "status", "widget", "notice", "ui_request"])
+const known: { readonly [M in RecordMode]: ReadonlySet<string> } = {
+  json: inJson,
+  rpc: new Set([...inJson, ...aside, "approval_required"])
+}
+/** Where nothing need name the session. */
+const anonymous = new Set(["diagnostic", "response", "status", "widget", "notice", "ui_request"])
+
+/** What the error of an interrupted turn says: alone it is no failure of a session in RPC mode. */
+const interrupted = "Interrupted"
 
 const text = (value: unknown): string => typeof value === "string" ? value : ""
 
 /** A record inside a run: the run after it, and what was wrong. */
-const stepRun = (run: Run, record: StreamRecord, ids: ReadonlySet<string>, say: (problem: string) => void): Run | undefined => {
+const stepRun = (run: Run, record: RecordObject, { ids, rewritten }: State, say: (problem: string) => void): Run | undefined => {
   const { step } = run
   const type = record["type"]
   for (const key of ["turn_id", "run_id"]) {
@@ -75,7 +118,7 @@ const stepRun = (run: Run, record: StreamRecord, ids: ReadonlySet<string>, say: 
       return run
     case "step_start": {
       if (step !== undefined) say("step_start within a step")
-      if (run.failed) say("step_start after an error")
+      if (run.failed !== undefined) say("step_start after an error")
       if (run.broken === "untold") say("a new attempt without a diagnostic")
       if (record["step"] !== run.steps) say(`step_start has number ${String(record["step"])}, ${run.steps} is the next`)
       return { ...run, broken: "no", steps: run.steps + 1, step: { number: run.steps, deltas: "", calls: 0, said: false } }
@@ -93,6 +136,7 @@ const stepRun = (run: Run, record: StreamRecord, ids: ReadonlySet<string>, say: 
       const call = { id, name: record["tool_name"], step: step?.number ?? -1 }
       return { ...run, open: [...run.open, call], ...(step === undefined ? {} : { step: { ...step, calls: step.calls + 1 } }) }
     }
+    case "approval_required":
     case "tool_output_delta":
     case "tool_result": {
       const call = run.open.find(({ id }) => id === record["tool_id"])
@@ -109,19 +153,19 @@ const stepRun = (run: Run, record: StreamRecord, ids: ReadonlySet<string>, say: 
       if (step?.said === true) say("a second assistant message in a step")
       if (run.final) say("an assistant message after the final one")
       if ((step?.calls ?? 0) > 0) say("an assistant message after the tool calls of its step")
-      if (step !== undefined && step.deltas !== record["content"]) say("the message is not the text that was streamed")
+      if (step !== undefined && !rewritten && step.deltas !== record["content"]) say("the message is not the text that was streamed")
       return { ...run, final: run.final || final === true, ...(step === undefined ? {} : { step: { ...step, said: true } }) }
     }
     case "step_end": {
       for (const { id } of run.open) say(`step_end before the result of ${id}`)
-      if (step !== undefined && step.deltas !== "" && !step.said && step.calls > 0) say("step_end before the message of the streamed text")
-      const whole = run.final || step === undefined || step.calls > 0
+      if (step !== undefined && step.deltas !== "" && !step.said && step.calls > 0 && !rewritten) say("step_end before the message of the streamed text")
+      const whole = step === undefined || step.said || step.calls > 0
       return { ...run, step: undefined, open: [], broken: whole ? "no" : "untold" }
     }
     case "error": {
       const number = run.steps - 1
       if (record["step"] !== number && record["step"] !== -1) say(`error names step ${String(record["step"])}, ${number} is expected`)
-      return { ...run, failed: true }
+      return { ...run, failed: text(record["message"]) }
     }
     case "diagnostic":
       return run.broken === "untold" ? { ...run, broken: "told" } : run
@@ -129,7 +173,7 @@ const stepRun = (run: Run, record: StreamRecord, ids: ReadonlySet<string>, say: 
       if (step !== undefined) say("run_end within a step")
       for (const { id } of run.open) say(`run_end before the result of ${id}`)
       // A command's run has no step, and may have nothing to say.
-      if (!run.final && !run.failed && run.steps > 0) say("run_end without a final message or an error")
+      if (!run.final && run.failed === undefined && run.steps > 0) say("run_end without a final message or an error")
       return undefined
     }
     default:
@@ -137,19 +181,39 @@ const stepRun = (run: Run, record: StreamRecord, ids: ReadonlySet<string>, say: 
   }
 }
 
-/** The state after one more record. */
-const stepRecord = (state: State, record: StreamRecord): State => {
+/** What RPC mode says at the end of a turn, held against what was seen of it. */
+const checkOutcome = ({ accepted, finished, queued }: State, { failed }: Run, record: RecordObject, say: (problem: string) => void): void => {
+  const { error, request_id, success } = record
+  if (success !== (failed === undefined)) say(`run_end tells success ${String(success)}, ${failed === undefined ? "no" : "an"} error came before`)
+  if (success === false ? error !== failed : error !== undefined) say("run_end does not tell the turn's error")
+  if (request_id === undefined) return
+  const id = text(request_id)
+  if (!accepted.has(id) && !queued.has(id)) say(`run_end names the request ${id}, which began no turn`)
+  if (finished.has(id)) say(`a second run_end for the request ${id}`)
+  finished.add(id)
+}
+
+/** The state after one more record. Its sets are those of the state before, which is not used again. */
+const stepRecord = (before: State, record: RecordObject): State => {
   const problems: Array<string> = []
   const say = (problem: string) => void problems.push(problem)
-  const type = record["type"]
+  const type = text(record["type"])
+  const next = type === "session_start" && before.ended && before.run === undefined
+  const state: State = next ? { ...before, ...fresh, ids: new Set() } : before
+  const { index, mode } = state
   const session = state.session ?? record["session_id"]
   if (record["version"] !== 1) say("version is not 1")
-  if (typeof type !== "string" || !known.has(type)) say(`${String(type)} is no record of JSON mode`)
-  if (state.index === 0 && type !== "session_start") say(`the first record is ${String(type)}, not session_start`)
-  if (state.index > 0 && type === "session_start") say("a second session_start")
-  if (state.ended) say(`${String(type)} after session_end`)
-  if (record["session_id"] === undefined ? type !== "diagnostic" : record["session_id"] !== session) say("session_id is not that of the session")
-  if (state.run === undefined && typeof type === "string" && inRun.has(type)) say(`${type} outside a run`)
+  if (!known[mode].has(type)) say(`${String(record["type"])} is no record of ${mode === "rpc" ? "RPC" : "JSON"} mode`)
+  if (index === 0 && type !== "session_start") say(`the first record is ${type}, not session_start`)
+  if (index > 0 && type === "session_start" && !next) say("a second session_start")
+  if (state.ended && !(mode === "rpc" && aside.has(type))) say(`${type} after session_end`)
+  if (record["session_id"] === undefined ? !anonymous.has(type) : record["session_id"] !== session) say("session_id is not that of the session")
+  if (state.run === undefined && inRun.has(type)) say(`${type} outside a run`)
+  if (type === "response") {
+    if (typeof record["id"] !== "string" || typeof record["ok"] !== "boolean") say("a response needs an id and ok")
+    if (record["state"] === "started") state.accepted.add(text(record["id"]))
+    if (record["state"] === "queued") state.queued.add(text(record["id"]))
+  }
   const asks = type === "message" && record["role"] === "user"
   const says = type === "message" && record["role"] === "assistant"
   if (type === "message" && (!asks && !says || typeof record["content"] !== "string")) say("a message needs a role and content")
@@ -162,26 +226,34 @@ const stepRecord = (state: State, record: StreamRecord): State => {
     else if (record["success"] && state.failed) say("session_end tells success after an error")
     else if (!record["success"] && !state.faulted) say("session_end tells failure, and nothing tells why")
   }
+  if (type === "run_end" && mode === "rpc" && state.run !== undefined) checkOutcome(state, state.run, record, say)
   const run = state.run !== undefined
-    ? stepRun(state.run, record, state.ids, say)
+    ? stepRun(state.run, record, state, say)
     : type === "run_start"
-    ? { ids: record, step: undefined, steps: 0, open: [], final: false, failed: false, broken: "no" as const }
+    ? { ids: record, step: undefined, steps: 0, open: [], final: false, failed: undefined, broken: "no" as const }
     : undefined
+  if (type === "tool_call") state.ids.add(text(record["tool_id"]))
   return {
-    index: state.index + 1,
+    ...state,
+    index: index + 1,
     session,
     ended: state.ended || type === "session_end",
     asked: asks && state.run === undefined ? true : type === "run_start" ? false : state.asked,
     run,
-    failed: state.failed || type === "error",
+    failed: state.failed || type === "error" && (mode === "json" || record["message"] !== interrupted),
     faulted: state.faulted || type === "error" || type === "diagnostic" && record["level"] === "error",
-    ids: type === "tool_call" ? new Set([...state.ids, text(record["tool_id"])]) : state.ids,
-    violations: [...state.violations, ...problems.map((problem) => ({ index: state.index, problem }))]
+    violations: problems.length === 0 ? state.violations : [...state.violations, ...problems.map((problem) => ({ index, problem }))]
   }
 }
 
 /** Every broken rule of a whole stream, in order; empty when it is right. */
-export const checkRecords = (stream: ReadonlyArray<StreamRecord>): ReadonlyArray<Violation> => {
-  const { ended, index, violations } = stream.reduce(stepRecord, start)
-  return ended ? violations : [...violations, { index, problem: "the stream ends without session_end" }]
+export const checkRecords = (stream: Iterable<RecordObject>, circumstances: Circumstances = {}): ReadonlyArray<Violation> => {
+  let state = start(circumstances)
+  for (const record of stream) state = stepRecord(state, record)
+  const { accepted, ended, finished, index, violations } = state
+  return [
+    ...violations,
+    ...(ended ? [] : [{ index, problem: "the stream ends without session_end" }]),
+    ...[...accepted].filter((id) => !finished.has(id)).map((id) => ({ index, problem: `the request ${id} has no run_end` }))
+  ]
 }

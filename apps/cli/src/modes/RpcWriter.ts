@@ -1,0 +1,28 @@
+/** The one writer of RPC mode: events of the agent and records of our own, each whole on a line. */
+import { Effect } from "effect"
+import type { AgentEvent, ResponseRecord, SessionRecord, UiRecord } from "@nimlet/protocol"
+import { encodeRecord } from "@nimlet/protocol"
+
+/** Writes records. */
+export interface RpcWriter {
+  /** An event; `more` are members that only RPC mode has. */
+  readonly event: (event: AgentEvent | SessionRecord, more?: Readonly<Record<string, unknown>>) => Effect.Effect<void>
+  /** A record for a client that shows things; nothing where it does not. */
+  readonly ui: (record: UiRecord) => Effect.Effect<void>
+  readonly reply: (id: string, reply: Omit<ResponseRecord, "version" | "type" | "id">) => Effect.Effect<void>
+}
+
+/** Writes to `line`; `attended` tells whether the client shows what a person would see. */
+export const makeRpcWriter = (line: (text: string) => Effect.Effect<void>, attended: () => boolean): RpcWriter => {
+  const ui = (record: UiRecord) => attended() ? line(JSON.stringify(record)) : Effect.void
+  return {
+    event: (event, more) => {
+      const record = encodeRecord(event, more)
+      if (record !== undefined) return line(record)
+      // Only a note has no record.
+      return event.type === "diagnostic" ? ui({ version: 1, type: "notice", level: event.level, message: event.message }) : Effect.void
+    },
+    ui,
+    reply: (id, reply) => line(JSON.stringify({ version: 1, type: "response", id, ...reply }))
+  }
+}

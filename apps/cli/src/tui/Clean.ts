@@ -1,0 +1,24 @@
+/**
+ * Text of models, tools, files and extensions, made harmless for a screen: it can change nothing outside its place, nor
+ * say it in another order than it stands. Pure.
+ */
+import { stripTerminalSequences } from "@earendil-works/pi-tui"
+
+/** What is not simply a character on a line: controls but the line feed, marks that turn the direction of text, halves of characters. */
+const suspect = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]/
+const controls = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+
+/** Lines kept, everything else that moves, colours or turns taken out. What a carriage return would overwrite is gone. */
+export const clean = (text: string): string =>
+  !suspect.test(text)
+    ? text
+    : stripTerminalSequences(text.toWellFormed())
+      .replaceAll("\t", "  ")
+      .replaceAll(/\r+\n/g, "\n")
+      .replaceAll(/[^\n]*\r(?=[^\n])/g, "")
+      .replaceAll(/[\u2028\u2029]/g, "\n")
+      .replaceAll(controls, "")
+
+/** The same on one line, of at most `limit` characters. */
+export const cleanLine = (text: string, limit = 1_000): string =>
+  clean(text.length > limit * 4 ? text.slice(0, limit * 4) : text).replaceAll(/\s+/g, " ").trim().slice(0, limit)

@@ -1,0 +1,72 @@
+/** What completes words in the composer: commands after a slash, files after an at sign. */
+import { type AutocompleteItem, type AutocompleteProvider, fuzzyFilter } from "@earendil-works/pi-tui"
+import { Effect, FileSystem, Path } from "effect"
+import { builtinCommands } from "@nimlet/agent"
+import { cleanLine } from "./Clean.ts"
+import { offeredCommands, screenCommands } from "./reduce/Slash.ts"
+import type { State } from "./State.ts"
+
+const shown = 20
+/** How many names are looked at in a folder tree, and how deep. */
+const most = 4_000
+const deepest = 8
+const skipped = new Set([".git", "node_modules", "dist", "target", "__pycache__", ".venv"])
+
+/** Files and folders below a folder, the nearest first; folders end with a slash. */
+export const filesBelow = Effect.fnUntraced(function*(root: string): Effect.fn.Return<ReadonlyArray<string>, never, FileSystem.FileSystem | Path.Path> {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const found: Array<string> = []
+  let level: ReadonlyArray<string> = [""]
+  for (let depth = 0; depth < deepest && level.length > 0 && found.length < most; depth++) {
+    const next: Array<string> = []
+    for (const folder of level) {
+      const names = yield* Effect.orElseSucceed(fs.readDirectory(path.join(root, folder)), () => [])
+      for (const name of names.toSorted()) {
+        if (skipped.has(name) || found.length >= most) continue
+        const at = folder === "" ? name : `${folder}/${name}`
+        const isFolder = yield* Effect.match(fs.stat(path.join(root, at)), { onFailure: () => false, onSuccess: ({ type }) => type === "Directory" })
+        found.push(isFolder ? `${at}/` : at)
+        if (isFolder) next.push(at)
+      }
+    }
+    level = next
+  }
+  return found
+})
+
+/** The commands there are. */
+const commandItems = (state: State): ReadonlyArray<AutocompleteItem> =>
+  [
+    ...[...builtinCommands, ...screenCommands].map(({ description, name }) => ({ value: name, label: `/${name}`, description })),
+    ...state.working.commands.map(({ description, name }) => ({ value: name, label: `/${cleanLine(name, 60)}`, description: cleanLine(description, 200) })),
+    ...offeredCommands(state).map(({ description, extension, name }) => ({ value: name, label: `/${cleanLine(name, 60)}`, description: cleanLine(`${description} (${extension})`, 200) }))
+  ].toSorted((a, b) => a.value < b.value ? -1 : 1)
+
+/** Completes from what the screen knows and from the files that `files` gives. */
+export const makeCompletion = (state: () => State, files: () => Promise<ReadonlyArray<string>>): AutocompleteProvider => ({
+  triggerCharacters: ["@"],
+  getSuggestions: (lines, cursorLine, cursorCol) => {
+    const before = (lines[cursorLine] ?? "").slice(0, cursorCol)
+    const command = cursorLine === 0 ? /^\/(\S*)$/.exec(before) : null
+    if (command !== null) {
+      const items = fuzzyFilter([...commandItems(state())], command[1] ?? "", ({ value }) => value)
+      return Promise.resolve(items.length === 0 ? null : { items, prefix: before })
+    }
+    const mention = /(?:^|\s)@(\S*)$/.exec(before)
+    if (mention === null) return Promise.resolve(null)
+    const query = mention[1] ?? ""
+    return files().then((all) => {
+      const found = (query === "" ? all : fuzzyFilter([...all], query, (name) => name)).slice(0, shown)
+      return found.length === 0 ? null : { items: found.map((name) => ({ value: name, label: cleanLine(name) })), prefix: `@${query}` }
+    })
+  },
+  applyCompletion: (lines, cursorLine, cursorCol, item, prefix) => {
+    const line = lines[cursorLine] ?? ""
+    // Keys were faster than the list: what is typed stands, and nothing is put in its place.
+    if (!line.slice(0, cursorCol).endsWith(prefix) || (prefix.startsWith("/") && cursorCol !== prefix.length)) return { lines, cursorLine, cursorCol }
+    const words = `${prefix.startsWith("/") ? "/" : "@"}${item.value}${item.value.endsWith("/") ? "" : " "}`
+    const head = line.slice(0, cursorCol - prefix.length) + words
+    return { lines: lines.map((one, index) => index === cursorLine ? head + line.slice(cursorCol) : one), cursorLine, cursorCol: head.length }
+  }
+})

@@ -1,0 +1,63 @@
+/**
+ * An answer in markdown, drawn in pieces. The library reads a text from its beginning whenever it has grown; a piece that
+ * nothing behind it can change is drawn once, so that a new word costs the last piece and not the whole answer.
+ */
+import { Markdown, type MarkdownTheme } from "@earendil-works/pi-tui"
+
+/** A piece is closed when it has so many characters. */
+const enough = 1_000
+
+const fence = /^ {0,3}(`{3,}|~{3,})/
+
+/**
+ * Where the first piece of a text ends: behind an empty line outside of code, before a line that can go on nothing. None
+ * while it is too short or might go on. Pure.
+ */
+export const pieceEnd = (text: string): number | undefined => {
+  let open: string | undefined
+  let isBlank = false
+  for (let at = 0; at < text.length;) {
+    const end = text.indexOf("\n", at)
+    const line = text.slice(at, end < 0 ? text.length : end)
+    if (open === undefined && isBlank && at >= enough && /^[\p{L}#]/u.test(line)) return at
+    const mark = fence.exec(line)?.[1]
+    if (open === undefined) open = mark
+    else if (mark !== undefined && mark.startsWith(open) && line.trim() === mark) open = undefined
+    isBlank = line.trim() === ""
+    if (end < 0) return undefined
+    at = end + 1
+  }
+  return undefined
+}
+
+/** One answer at one width. */
+export class AnswerLines {
+  readonly #theme: MarkdownTheme
+  readonly #width: number
+  /** What is drawn for good, and its lines. */
+  #closed = ""
+  readonly #lines: Array<string> = []
+  #last: Markdown
+
+  constructor(theme: MarkdownTheme, width: number) {
+    this.#theme = theme
+    this.#width = width
+    this.#last = new Markdown("", 0, 0, theme)
+  }
+
+  /** The lines of the text as it is now; undefined when it does not begin as it did before. */
+  of(text: string): ReadonlyArray<string> | undefined {
+    if (!text.startsWith(this.#closed)) return undefined
+    for (let end = pieceEnd(text.slice(this.#closed.length)); end !== undefined; end = pieceEnd(text.slice(this.#closed.length))) {
+      this.#lines.push(...this.#draw(text.slice(this.#closed.length, this.#closed.length + end)), "")
+      this.#closed = text.slice(0, this.#closed.length + end)
+      this.#last = new Markdown("", 0, 0, this.#theme)
+    }
+    return [...this.#lines, ...this.#draw(text.slice(this.#closed.length))]
+  }
+
+  #draw(piece: string): ReadonlyArray<string> {
+    this.#last.setText(piece)
+    return this.#last.render(this.#width).map((line) => line.trimEnd())
+  }
+}

@@ -1,0 +1,72 @@
+/** The question on the screen, as lines. Pure. */
+import { clean, cleanLine } from "../Clean.ts"
+import { choicesOf, type Dialog, type Question } from "../Dialog.ts"
+import type { Field } from "../Field.ts"
+import type { Palette } from "../Palette.ts"
+import { changeOf, diffLines } from "./Diff.ts"
+import type { Look } from "./Items.ts"
+import { firstLines, fit, hang, wrap } from "./Lines.ts"
+
+const bullet = "•"
+
+/** A field with its cursor, as lines. */
+export const fieldLines = ({ cursor, text }: Field, { palette, secret, width }: { readonly palette: Palette; readonly secret: boolean; readonly width: number }): ReadonlyArray<string> => {
+  const shown = (part: string) => secret ? bullet.repeat([...part].length) : clean(part)
+  const rest = text.slice(cursor)
+  const [under] = new Intl.Segmenter(undefined, { granularity: "grapheme" }).segment(rest)
+  const at = under === undefined || under.segment === "\n" ? " " : shown(under.segment)
+  const after = under === undefined ? "" : under.segment === "\n" ? rest : rest.slice(under.segment.length)
+  return hang(palette.accent("> "), wrap(`${shown(text.slice(0, cursor))}${palette.inverse(at)}${shown(after)}`, Math.max(1, width - 3)))
+}
+
+const bodyOf = (question: Question, { open, palette, width }: Look): ReadonlyArray<string> => {
+  const words = (text: string, count: number) => {
+    const { lines, more } = firstLines(text, count)
+    return [...lines.flatMap((line) => wrap(line, width)), ...(more > 0 ? [palette.dim(`… ${more} more lines (ctrl+o)`)] : [])]
+  }
+  switch (question.kind) {
+    case "approval": {
+      const { arguments: args, preview, reason, summary, tool } = question.request
+      const path = typeof args["path"] === "string" ? [palette.bold(fit(cleanLine(args["path"]), width))] : []
+      const change = preview ?? changeOf(tool, args)
+      const what = change !== undefined
+        ? [...path, ...diffLines(change, { count: open ? 400 : 16, palette, width })]
+        : typeof args["command"] === "string"
+        ? words(args["command"], open ? 400 : 12)
+        : [...(summary === tool ? [] : wrap(cleanLine(summary), width)), ...words(JSON.stringify(args, null, 2), open ? 400 : 12).map(palette.dim)]
+      return [...what, ...(reason === undefined ? [] : [palette.dim(fit(cleanLine(reason), width))])]
+    }
+    case "editor":
+      return [fit(question.title === "" ? "a text" : cleanLine(question.title), width)]
+    default:
+      return words(question.prompt, open ? 400 : 20)
+  }
+}
+
+const headOf = (question: Question): string =>
+  question.kind === "approval"
+    ? `Allow ${cleanLine(question.request.tool, 80)}?`
+    : question.kind === "editor"
+    ? `${cleanLine(question.asker, 60)} wants a text edited`
+    : `${cleanLine(question.asker, 60)} asks`
+
+/** The first of the questions, and how many wait behind it. */
+export const dialogLines = ([dialog, ...others]: ReadonlyArray<Dialog>, look: Look): ReadonlyArray<string> => {
+  if (dialog === undefined) return []
+  const { palette, width } = look
+  const { field, question, selected } = dialog
+  const inner: Look = { ...look, width: Math.max(1, width - 2) }
+  const more = others.length === 0 ? "" : palette.dim(`  (${others.length} more ${others.length === 1 ? "waits" : "wait"})`)
+  const answer = field !== undefined
+    ? [
+      ...(question.kind === "approval" ? [palette.dim("Why not? The model reads it.")] : []),
+      ...fieldLines(field, { palette, secret: question.kind === "text" && question.secret, width: inner.width }),
+      palette.dim(fit(question.kind === "text" && question.secret ? "not shown while you type · enter answers · esc dismisses" : "enter answers · esc dismisses", inner.width))
+    ]
+    : choicesOf(question).flatMap(({ keys, label }, index) => {
+      const lead = index === selected ? palette.accent("❯ ") : "  "
+      const key = keys[0] === undefined ? "" : `${keys[0]}  `
+      return hang(lead, wrap(`${key}${cleanLine(label)}`, Math.max(1, inner.width - 2)).map(index === selected ? palette.bold : (line) => line))
+    })
+  return [palette.yellow("─".repeat(width)), fit(` ${palette.bold(palette.yellow(headOf(question)))}${more}`, width), ...[...bodyOf(question, inner), ...answer].map((line) => ` ${line}`)]
+}

@@ -1,0 +1,165 @@
+/** Things in the transcript as lines. What is settled is drawn once for a width and kept. */
+import type { MarkdownTheme } from "@earendil-works/pi-tui"
+import { clean, cleanLine } from "../Clean.ts"
+import type { CallItem, Item, SpokenItem } from "../Item.ts"
+import type { Palette } from "../Palette.ts"
+import { callSummary } from "../../modes/TextRows.ts"
+import { AnswerLines } from "./Answer.ts"
+import { diffLines } from "./Diff.ts"
+import type { Highlighter } from "./Highlight.ts"
+import { clamp, firstLines, fit, hang, lastLines, wrap } from "./Lines.ts"
+
+/** How things look. */
+export interface Look {
+  readonly palette: Palette
+  readonly highlight: Highlighter
+  /** Calls and thinking at length. */
+  readonly open: boolean
+  readonly width: number
+}
+
+/** Longer answers are shown up to here: the whole stands in the session's file. */
+const longest = 100_000
+
+/** How markdown looks. */
+export const markdownTheme = ({ highlight, palette }: Look): MarkdownTheme => ({
+  heading: (text) => palette.bold(palette.accent(text)),
+  link: palette.underline,
+  linkUrl: palette.dim,
+  code: palette.accent,
+  codeBlock: (text) => text,
+  codeBlockBorder: palette.dim,
+  quote: palette.italic,
+  quoteBorder: palette.dim,
+  hr: palette.dim,
+  listBullet: palette.accent,
+  bold: palette.bold,
+  italic: palette.italic,
+  strikethrough: palette.struck,
+  underline: palette.underline,
+  highlightCode: (code, language) => [...highlight(code, language) ?? code.split("\n")]
+})
+
+const noticeLines = (item: Extract<Item, { readonly kind: "notice" }>, { palette, width }: Look): ReadonlyArray<string> => {
+  const style = item.level === "error" ? palette.red : item.level === "warning" ? palette.yellow : palette.dim
+  const who = item.from === undefined ? "" : `${cleanLine(item.from, 60)}: `
+  const { lines, more } = firstLines(`${who}${item.text}`, 400)
+  const wrapped = lines.flatMap((line) => wrap(line, width - 2))
+  return hang(style(item.level === "info" ? "  " : "! "), [...wrapped, ...(more > 0 ? [`… ${more} more lines`] : [])].map(style))
+}
+
+const userLines = (text: string, { open, palette, width }: Look): ReadonlyArray<string> => {
+  const { lines, more } = firstLines(text, open ? 2_000 : 20)
+  const wrapped = lines.flatMap((line) => wrap(line, width - 2))
+  return hang(palette.accent("> "), [...wrapped.map(palette.bold), ...(more > 0 ? [palette.dim(`… ${more} more lines`)] : [])])
+}
+
+const thinkingLines = ({ done, text }: SpokenItem, { open, palette, width }: Look): ReadonlyArray<string> => {
+  if (!open) {
+    const last = cleanLine(text.slice(-400))
+    return done ? [palette.dim(fit("∴ thought for a while (ctrl+o shows it)", width))] : [palette.dim(fit(`∴ ${last}`, width))]
+  }
+  return hang(palette.dim("∴ "), clean(text.slice(-longest)).trim().split("\n").flatMap((line) => wrap(line, width - 2)).map((line) => palette.dim(palette.italic(line))))
+}
+
+const marks = { running: "◌", done: "✓", failed: "✗" } as const
+
+const seconds = (millis: number): string => millis < 1_000 ? "" : ` ${(millis / 1_000).toFixed(1)}s`
+
+const argumentLines = (input: unknown, { palette, width }: Look): ReadonlyArray<string> =>
+  firstLines(JSON.stringify(input ?? {}, null, 2), 60).lines.flatMap((line) => wrap(line, width)).map(palette.dim)
+
+/** What a call is about in one line; of long arguments the beginning is enough. */
+const summaryOf = ({ input, name }: CallItem): string => {
+  const short = typeof input === "object" && input !== null
+    ? Object.fromEntries(Object.entries(input).map(([key, value]: [string, unknown]) => [key, typeof value === "string" ? cleanLine(value, 200) : value]))
+    : input
+  return cleanLine(callSummary(name, short))
+}
+
+const callLines = (call: CallItem, look: Look): ReadonlyArray<string> => {
+  const { open, palette, width } = look
+  const style = call.state === "failed" ? palette.red : call.state === "done" ? palette.green : palette.yellow
+  const row = `${style(marks[call.state])} ${fit(summaryOf(call), Math.max(1, width - 10))}${palette.dim(seconds(call.millis ?? 0))}`
+  const inner: Look = { ...look, width: Math.max(1, width - 4) }
+  const body: ReadonlyArray<string> = call.diff !== undefined
+    ? diffLines(call.diff, { count: open ? 400 : 12, palette, width: inner.width })
+    : outputLines(call, inner)
+  return [row, ...hang("    ", [...(open ? argumentLines(call.input, inner) : []), ...body])]
+}
+
+/** What the tool says before a command's output; the row tells most of it. */
+const preamble = /^exit_code: \d+\nduration_ms: \d+\n\n(?:stdout:\n)?/
+
+const outputLines = (given: CallItem, { open, palette, width }: Look): ReadonlyArray<string> => {
+  const call = given.state === "done" ? { ...given, output: given.output.replace(preamble, "") } : given
+  if (call.output === "") return []
+  if (open) {
+    const { lines, more } = lastLines(call.output, 200)
+    return [...(more > 0 ? [palette.dim(`… ${more} lines before`)] : []), ...lines.flatMap((line) => wrap(line, width))]
+  }
+  if (call.state === "failed") return firstLines(call.output, 3).lines.map((line) => palette.red(fit(line, width)))
+  const shell = call.name === "bash" || call.name.startsWith("!")
+  const { lines, more } = lastLines(call.output, shell ? 4 : 1)
+  if (!shell && call.state === "done") {
+    const count = lines.length + more
+    return count > 1 || lines[0] === undefined ? [palette.dim(fit(`${count} lines`, width))] : [palette.dim(fit(lines[0], width))]
+  }
+  return [...(more > 0 ? [palette.dim(fit(`… ${more} lines before`, width))] : []), ...lines.map((line) => palette.dim(fit(line, width)))]
+}
+
+const welcomeLines = ({ folder, version }: Extract<Item, { readonly kind: "welcome" }>, { palette, width }: Look): ReadonlyArray<string> =>
+  [`${palette.bold("nimlet")} ${version}  ${palette.dim(cleanLine(folder))}`, palette.dim("/help lists commands, /keys the keys; ctrl+c twice leaves")].map((line) => fit(line, width))
+
+/** Draws what stands in the transcript, and remembers what cannot change. */
+export class ItemLines {
+  #kept = new WeakMap<Item, { readonly width: number; readonly open: boolean; readonly lines: ReadonlyArray<string> }>()
+  #growing = new Map<number, { readonly width: number; readonly lines: AnswerLines }>()
+
+  /** Forgets all: the colours have changed. */
+  forget(): void {
+    this.#kept = new WeakMap()
+    this.#growing.clear()
+  }
+
+  /** The lines of an item, with an empty one before it. */
+  of(item: Item, look: Look): ReadonlyArray<string> {
+    const kept = this.#kept.get(item)
+    if (kept !== undefined && kept.width === look.width && kept.open === look.open) return kept.lines
+    const lines = ["", ...clamp(this.#draw(item, look), look.width)]
+    this.#kept.set(item, { width: look.width, open: look.open, lines })
+    return lines
+  }
+
+  #draw(item: Item, look: Look): ReadonlyArray<string> {
+    switch (item.kind) {
+      case "user":
+        return userLines(item.text, look)
+      case "answer":
+        return this.#answer(item, look)
+      case "thinking":
+        return thinkingLines(item, look)
+      case "call":
+        return callLines(item, look)
+      case "notice":
+        return noticeLines(item, look)
+      case "welcome":
+        return welcomeLines(item, look)
+    }
+  }
+
+  #answer({ done, id, text }: SpokenItem, look: Look): ReadonlyArray<string> {
+    const over = text.length - longest
+    const words = clean(over > 0 ? `${text.slice(0, longest)}\n\n… ${over} more characters` : text)
+    const kept = this.#growing.get(id)
+    const growing = kept?.width === look.width ? kept.lines : new AnswerLines(markdownTheme(look), look.width)
+    const lines = growing.of(words)
+    if (lines === undefined) {
+      this.#growing.delete(id)
+      return this.#answer({ kind: "answer", done, id, text }, look)
+    }
+    if (done) this.#growing.delete(id)
+    else this.#growing.set(id, { width: look.width, lines: growing })
+    return lines
+  }
+}

@@ -1,0 +1,45 @@
+/** Lines of a given width, whatever is in them. Pure. */
+import { truncateToWidth, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui"
+import { clean } from "../Clean.ts"
+
+/** A line cut to a width, with a mark where something is missing. */
+export const fit = (line: string, width: number): string => visibleWidth(line) <= width ? line : truncateToWidth(line, width, width > 1 ? "…" : "")
+
+/** Lines that are no wider than `width`, for certain. */
+export const clamp = (lines: ReadonlyArray<string>, width: number): ReadonlyArray<string> =>
+  lines.every((line) => visibleWidth(line) <= width) ? lines : lines.map((line) => visibleWidth(line) <= width ? line : truncateToWidth(line, width, ""))
+
+/** Clean text, wrapped at words. */
+export const wrap = (text: string, width: number): ReadonlyArray<string> => clamp(wrapTextWithAnsi(text, Math.max(1, width)), width)
+
+/** The same with something before its first line and room of that width before the others. */
+export const hang = (lead: string, lines: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const room = " ".repeat(visibleWidth(lead))
+  return lines.map((line, index) => `${index === 0 ? lead : room}${line}`)
+}
+
+/** Enough of a line for any terminal; what is longer is never looked at. */
+const longest = 2_000
+
+/** Some lines of a text, clean, and how many there are beyond them. */
+export interface Excerpt {
+  readonly lines: ReadonlyArray<string>
+  readonly more: number
+}
+
+const linesOf = (text: string): ReadonlyArray<string> => (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n")
+const cleaned = (line: string): string => clean(line.length > longest ? `${line.slice(0, longest)}…` : line).replaceAll("\n", " ")
+
+/** The first lines of a text, however long it is. */
+export const firstLines = (text: string, count: number): Excerpt => {
+  if (text === "") return { lines: [], more: 0 }
+  const all = linesOf(text)
+  return { lines: all.slice(0, count).map(cleaned), more: Math.max(0, all.length - count) }
+}
+
+/** The last lines of a text, however long it is. */
+export const lastLines = (text: string, count: number): Excerpt => {
+  if (text === "") return { lines: [], more: 0 }
+  const all = linesOf(text)
+  return { lines: all.slice(-count).map(cleaned), more: Math.max(0, all.length - count) }
+}

@@ -1,0 +1,102 @@
+/** What extensions show: widgets, the modal, statuses. Each names its extension. Pure. */
+import { Markdown } from "@earendil-works/pi-tui"
+import type { WidgetView } from "@nimlet/extension"
+import type { Segment, WidgetElement } from "@nimlet/protocol"
+import { clean, cleanLine } from "../Clean.ts"
+import { fieldOf } from "../Field.ts"
+import { modalOf, orderedWidgets } from "../reduce/Keys.ts"
+import type { State } from "../State.ts"
+import { fieldLines } from "./Dialogs.ts"
+import { type Look, markdownTheme } from "./Items.ts"
+import { firstLines, fit, hang, wrap } from "./Lines.ts"
+
+const boxes = { pending: "☐", active: "▸", done: "☑" } as const
+const bar = 24
+const usualHeight = 10
+/** How many lines of a widget are shown beside the composer. */
+const tallest = 16
+
+const elementLines = (element: WidgetElement, look: Look): ReadonlyArray<string> => {
+  const { palette, width } = look
+  switch (element.type) {
+    case "text": {
+      const style = palette.styled[element.style ?? "normal"]
+      return firstLines(element.text, 24).lines.flatMap((line) => wrap(line, width)).map(style)
+    }
+    case "list":
+      return element.items.map(({ state = "pending", text }) => {
+        const line = fit(`${boxes[state]} ${cleanLine(text)}`, width)
+        return state === "done" ? palette.dim(line) : state === "active" ? palette.accent(line) : line
+      })
+    case "progress": {
+      const part = Math.min(Math.max(element.value / element.max, 0), 1)
+      const label = element.label === undefined ? "" : `${cleanLine(element.label)} `
+      const room = Math.max(4, Math.min(bar, width - 6))
+      const done = Math.round(part * room)
+      return [fit(`${palette.accent("█".repeat(done))}${palette.dim("░".repeat(room - done))} ${Math.round(part * 100)}% ${label}`.trimEnd(), width)]
+    }
+    case "markdown": {
+      const height = Math.min(Math.max(Math.round(element.height ?? usualHeight), 4), 24)
+      const lines = new Markdown(clean(element.text.slice(0, 20_000)), 0, 0, markdownTheme(look)).render(width).map((line) => line.trimEnd())
+      return lines.length <= height ? lines : [...lines.slice(0, height - 1), palette.dim(fit(`… ${lines.length - height + 1} more lines`, width))]
+    }
+  }
+}
+
+/** `extension:key` → the extension. */
+const ownerOf = (key: string): string => cleanLine(key.split(":")[0] ?? key, 40)
+
+const titleLine = (key: string, { title }: WidgetView, { palette, width }: Look): string => {
+  const owner = ownerOf(key)
+  return fit(title === "" ? palette.dim(cleanLine(key.replace(":", " · "), 80)) : `${palette.bold(cleanLine(title, 200))} ${palette.dim(`· ${owner}`)}`, width)
+}
+
+const buttonLine = (view: WidgetView, pressed: number | undefined, { palette, width }: Look): ReadonlyArray<string> => {
+  if (view.actions.length === 0) return []
+  const buttons = view.actions.map(({ label }, index) => {
+    const text = `[${cleanLine(label, 40)}]`
+    return index === pressed ? palette.inverse(text) : palette.accent(text)
+  })
+  return wrap(buttons.join(" "), width)
+}
+
+/** The widgets beside the composer. */
+export const widgetLines = (state: State, look: Look): ReadonlyArray<string> => {
+  const inner: Look = { ...look, width: Math.max(1, look.width - 2) }
+  return orderedWidgets(state).flatMap(([key, view]) => {
+    if (view.position === "modal") return []
+    const content = view.content.flatMap((element) => elementLines(element, inner))
+    const shown = content.length <= tallest ? content : [...content.slice(0, tallest), look.palette.dim(fit(`… ${content.length - tallest} more lines`, inner.width))]
+    const pressed = state.pressed?.key === key ? state.pressed.action : undefined
+    return hang(look.palette.dim("│ "), [titleLine(key, view, inner), ...shown, ...buttonLine(view, pressed, inner)]).map((line, index) => index === 0 ? line : `${look.palette.dim("│")}${line.slice(1)}`)
+  })
+}
+
+/** The modal, with what is typed into it. */
+export const modalLines = (state: State, look: Look): ReadonlyArray<string> => {
+  const modal = modalOf(state)
+  if (modal === undefined) return []
+  const [key, view] = modal
+  const { palette, width } = look
+  const inner: Look = { ...look, width: Math.max(1, width - 2) }
+  const takes = view.actions.some(({ id }) => id === "submit")
+  const draft = state.modal?.key === key ? state.modal.field : fieldOf()
+  return [
+    palette.accent("─".repeat(width)),
+    ...[
+      titleLine(key, view, inner),
+      ...view.content.flatMap((element) => elementLines(element, inner)),
+      ...(takes ? fieldLines(draft, { palette, secret: false, width: inner.width }) : []),
+      palette.dim(fit(takes ? "enter sends it to the extension, not to the model · esc closes" : "esc closes", inner.width))
+    ].map((line) => ` ${line}`)
+  ]
+}
+
+const segmentsText = (segments: ReadonlyArray<Segment>, { palette }: Look): string =>
+  segments.map(({ style = "muted", text }) => palette.styled[style](cleanLine(` ${text} `, 200) === "" ? "" : clean(text.slice(0, 200)).replaceAll("\n", " "))).join("")
+
+/** What extensions say in the footer, on one line; nothing when they say nothing. */
+export const statusLines = ({ statuses }: State, look: Look): ReadonlyArray<string> =>
+  statuses.length === 0
+    ? []
+    : [fit(statuses.map(([key, segments]) => `${look.palette.dim(`${ownerOf(key)} `)}${segmentsText(segments, look)}`).join(look.palette.dim(" · ")), look.width)]

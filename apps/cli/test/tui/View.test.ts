@@ -1,0 +1,145 @@
+import { visibleWidth } from "@earendil-works/pi-tui"
+import { assert, describe, it } from "@effect/vitest"
+import type { ExtensionFigures } from "@nimlet/extension"
+import { openDialog } from "../../src/tui/Dialog.ts"
+import { fieldOf } from "../../src/tui/Field.ts"
+import type { Item } from "../../src/tui/Item.ts"
+import type { State } from "../../src/tui/State.ts"
+import { pieceEnd } from "../../src/tui/view/Answer.ts"
+import { changeOf } from "../../src/tui/view/Diff.ts"
+import { aboveComposer, belowComposer, startFor, transcriptLines } from "../../src/tui/view/Frame.ts"
+import { painted } from "../../src/tui/view/Highlight.ts"
+import { ItemLines } from "../../src/tui/view/Items.ts"
+import { sparkline } from "../../src/tui/view/Overlays.ts"
+import { hostile, look, Rig } from "./Rig.ts"
+
+const widths = [1, 2, 3, 5, 17, 40, 80, 200]
+
+/** The text everywhere where text of others can stand. */
+const everywhere = (text: string): ReadonlyArray<State> => {
+  const short = text.slice(0, 60_000)
+  const { state } = new Rig()
+  const items: ReadonlyArray<Item> = [
+    { kind: "user", text }, { kind: "answer", id: 1, text, done: true }, { kind: "answer", id: 2, text: `\`\`\`js\n${short}\n\`\`\`\n\n| a | ${short.slice(0, 500)} |\n| - | - |\n| b | c |`, done: true },
+    { kind: "thinking", id: 3, text, done: false }, { kind: "notice", level: "warning", text, from: text }, { kind: "welcome", version: "1", folder: text },
+    { kind: "call", id: "a", name: text.slice(0, 2_000), input: { command: text }, output: text, state: "running" },
+    { kind: "call", id: "b", name: "edit", input: { path: text }, output: text, state: "done", millis: 2_000, diff: `--- a\n+++ b\n@@ -1 +1 @@\n-${text}\n+${text}` },
+    { kind: "call", id: "c", name: "read", input: text, output: text, state: "failed" }
+  ]
+  const figures = [{ key: text, state: "Running", fault: text, manifest: {}, family: { name: "nimlet" }, restarts: 2, requests: { open: 0, answered: 1, failed: 0 }, lateReplies: 1,
+    hookMillis: { p50: 1, p95: 2, latest: [1, 2, 3] }, registration: { tools: [{ name: text }], commands: [{ name: text }], events: [text] } } as unknown as ExtensionFigures]
+  const ask = (question: Parameters<typeof openDialog>[1]) => [{ ...openDialog(1, question), since: 0 }]
+  const widget = (position: "modal" | "above_composer") => ({ title: short, position, actions: [{ id: "submit", label: short }], content: [
+    { type: "text", text: short }, { type: "list", items: [{ text: short, state: "active" }] }, { type: "progress", value: 1, max: 3, label: short }, { type: "markdown", text: short }
+  ] } as const)
+  return [
+    { ...state, settled: items },
+    { ...state, folder: text, session: { id: "s", title: text }, answering: { provider: text, model: text }, statuses: [[text, [{ text, style: "error" }]]], widgets: [[short, widget("above_composer")], ["b", widget("modal")]],
+      run: { since: 0, interrupted: false }, sent: text, waiting: { steering: [text], followUp: [text] }, later: [{ text, literal: true }] },
+    { ...state, dialogs: ask({ kind: "choice", asker: text, prompt: text, options: [text, "b"] }) },
+    { ...state, dialogs: ask({ kind: "text", asker: text, prompt: text, secret: true, initial: short.slice(0, 5_000) }) },
+    { ...state, dialogs: ask({ kind: "editor", asker: text, title: text, text, program: "vi" }) },
+    { ...state, dialogs: ask({ kind: "approval", request: { tool: text, arguments: { command: text }, summary: text, reason: text, canRemember: true } }) },
+    { ...state, dialogs: ask({ kind: "approval", request: { tool: "edit", arguments: { path: text, old_text: text, new_text: text }, summary: text, canRemember: true } }) },
+    { ...state, overlay: { kind: "picker", what: "model", title: "x", items: [{ value: "1", label: text, about: text }], filter: fieldOf(), selected: 0 } },
+    { ...state, figures, overlay: { kind: "extensions", selected: 0, log: { key: text, lines: [text] } }, answering: undefined }
+  ]
+}
+
+const linesOf = (state: State, width: number, open: boolean): ReadonlyArray<string> => {
+  const seen = look(width, open)
+  return [...transcriptLines({ ...state, open }, 0, new ItemLines(), seen), ...aboveComposer({ ...state, open }, seen), ...belowComposer({ ...state, open }, seen)]
+}
+
+// Our own styles, and what the terminal library itself needs.
+const own = /\u001b\[[0-9;]*m/g
+
+describe("every view", () => {
+  it.each(hostile)("stays within the width and leaves the terminal alone: %s", (_, text) => {
+    const some = text.length > 10_000 ? [1, 40, 200] : widths
+    for (const state of everywhere(text)) {
+      for (const width of some) {
+        for (const open of [false, true]) {
+          for (const line of linesOf(state, width, open)) {
+            assert.isAtMost(visibleWidth(line), width, JSON.stringify(line.slice(0, 200)))
+            assert.notMatch(line.replaceAll(own, ""), /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/)
+          }
+        }
+      }
+    }
+  }, 60_000)
+})
+
+describe("the transcript", () => {
+  const plain = (lines: ReadonlyArray<string>) => lines.map((line) => line.replaceAll(own, "").trimEnd()).join("\n").trim()
+  const shown = (item: Item, open = false) => plain(new ItemLines().of(item, look(60, open)))
+  const diff = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n same\n-old\n+new\n"
+
+  it("shows a call in one row, and at length when it is opened", () => {
+    const call = { kind: "call", id: "a", name: "read", input: { path: "a.txt" }, output: "1 | one\n2 | two\n", state: "done", millis: 3 } as const
+    assert.strictEqual(shown(call), "✓ read a.txt\n    2 lines")
+    assert.strictEqual(shown(call, true), "✓ read a.txt\n    {\n      \"path\": \"a.txt\"\n    }\n    1 | one\n    2 | two")
+  })
+
+  it("shows of a command what it printed last", () => {
+    const output = `exit_code: 0\nduration_ms: 9\n\nstdout:\n${Array.from({ length: 30 }, (_, n) => `line ${n}`).join("\n")}\n`
+    assert.strictEqual(shown({ kind: "call", id: "a", name: "bash", input: { command: "seq" }, output, state: "done", millis: 1_500 }), "✓ bash seq 1.5s\n    … 26 lines before\n    line 26\n    line 27\n    line 28\n    line 29")
+  })
+
+  it("shows a change with its lines coloured", () => {
+    const lines = new ItemLines().of({ kind: "call", id: "a", name: "edit", input: { path: "x" }, output: "OK", state: "done", diff }, look(60))
+    assert.include(lines, "    \u001b[31m-old\u001b[39m")
+    assert.include(lines, "    \u001b[32m+new\u001b[39m")
+  })
+
+  it("folds thinking and shows it when opened", () => {
+    const thinking = { kind: "thinking", id: 1, text: "first this\nthen that", done: true } as const
+    assert.notInclude(shown(thinking), "then that")
+    assert.include(shown(thinking, true), "then that")
+  })
+
+  it("draws an answer that grows as it draws the same at once", () => {
+    const part = "# Title\n\nSome *words* and `code`.\n\n- one\n- two\n\n```js\nconst a = 1\n```\n\n| a | b |\n| - | - |\n| 1 | 2 |\n"
+    const text = Array.from({ length: 12 }, (_, n) => `${part}\nParagraph ${n} of some length, so that there are pieces.\n\n1. one\n\n   still one\n\n2. two\n\n`).join("")
+    const growing = new ItemLines()
+    for (let end = 1; end < text.length; end += 7) growing.of({ kind: "answer", id: 1, text: text.slice(0, end), done: false }, look(40))
+    const item = { kind: "answer", id: 1, text, done: true } as const
+    assert.deepStrictEqual(growing.of(item, look(40)), new ItemLines().of(item, look(40)))
+  })
+
+  it("begins late enough for a long history and keeps its end", () => {
+    const settled = Array.from({ length: 2_000 }, (_, n): Item => ({ kind: "user", text: `n${n}` }))
+    const state = { ...new Rig().state, settled, forgotten: 500 }
+    const drawing = new ItemLines()
+    const from = startFor(state, 100, drawing, look(40))
+    assert.strictEqual(from, 2_450)
+    const lines = transcriptLines(state, from, drawing, look(40))
+    assert.strictEqual(lines.length, 100)
+    assert.include(lines.at(-1), "n1999")
+  })
+})
+
+describe("parts of views", () => {
+  it("an answer is cut only where nothing behind can change what stands before", () => {
+    const long = `${"word ".repeat(250)}\n\n`
+    assert.strictEqual(pieceEnd(`${long}Next`), long.length)
+    for (const rest of ["", "- item", "1. item", "  indented", "| a |", "> quoted", "[1]: http://x", "\n"]) assert.isUndefined(pieceEnd(`${long}${rest}`), rest)
+    assert.isUndefined(pieceEnd(`\`\`\`\n${long}Next`), "in code")
+    assert.strictEqual(pieceEnd(`\`\`\`\n${long}\`\`\`\n\nNext`), long.length + 9)
+    assert.isUndefined(pieceEnd("short\n\nNext"))
+  })
+
+  it("a change is told from what edit and write are asked to do", () => {
+    assert.strictEqual(changeOf("edit", { path: "x", old_text: "a\nb", new_text: "c" }), "-a\n-b\n+c")
+    assert.strictEqual(changeOf("edit", { path: "x", replacements: [{ old_text: "a", new_text: "b" }, { old_text: "c", new_text: "" }] }), "-a\n+b\n@@\n-c")
+    assert.strictEqual(changeOf("write", { path: "x", content: "a\n" }), "+a")
+    assert.isUndefined(changeOf("bash", { command: "ls" }))
+  })
+
+  it("times are bars up to the longest", () => assert.strictEqual(sparkline([0, 5, 10], 8), "▁▅█"))
+
+  it("colours of code begin and end on each line", () => {
+    const { palette } = look(80)
+    assert.deepStrictEqual(painted(`<span class="hljs-string">&quot;a\nb&quot;</span> &lt; c`, palette), ["\u001b[32m\"a\u001b[39m", "\u001b[32mb\"\u001b[39m < c"])
+  })
+})

@@ -1,0 +1,61 @@
+/**
+ * How a run goes on after an answer, so that none goes on for ever: blank and cut answers, calls that fail again and again,
+ * a limit of steps. Pure.
+ */
+import type * as Response from "effect/ai/Response"
+
+/** What the run remembers of its answers so far. */
+export interface Course {
+  /** The model was asked once more, since its answer was blank. */
+  readonly nudged: boolean
+  /** Answers in a row that the output limit cut off. */
+  readonly cuts: number
+  /** The calls of the last step, all of which failed, and how often in a row. */
+  readonly failing: { readonly calls: string; readonly times: number }
+}
+
+/** What comes after an answer. `say` is for the model alone and not kept; `told` is for people. */
+export type Verdict =
+  | { readonly _tag: "Done"; readonly told?: string }
+  | { readonly _tag: "GoOn"; readonly say?: string; readonly told?: string }
+  | { readonly _tag: "Fail"; readonly why: string }
+
+/** Nothing was answered yet. */
+export const atStart: Course = { nudged: false, cuts: 0, failing: { calls: "", times: 0 } }
+
+const mostCuts = 8
+const mostFailures = 5
+
+const blank = "Your last answer was empty. Answer the user, or call a tool."
+const cut = "Your answer was cut off at the output limit. Go on exactly where it stopped, without repeating anything."
+
+/** Judges an answer: its text, whether it calls tools, and how it ended. */
+export const judge = (
+  course: Course,
+  { calls, finish, text }: { readonly calls: number; readonly finish: Response.FinishReason; readonly text: string }
+): readonly [Course, Verdict] => {
+  if (calls > 0) return [{ ...atStart, failing: course.failing }, { _tag: "GoOn" }]
+  const isBlank = text.trim() === ""
+  if (finish === "content-filter") {
+    const why = "The provider's content filter stopped the answer."
+    return [course, isBlank ? { _tag: "Fail", why } : { _tag: "Done", told: why }]
+  }
+  if (finish === "length") {
+    const cuts = course.cuts + 1
+    const why = `The answer was cut off at the model's output limit ${mostCuts} times in a row.`
+    return [{ ...course, cuts }, cuts >= mostCuts ? { _tag: "Fail", why } : { _tag: "GoOn", say: cut, told: "The answer was cut off at the model's output limit; going on" }]
+  }
+  if (!isBlank) return [course, { _tag: "Done" }]
+  return course.nudged
+    ? [course, { _tag: "Fail", why: "The model stopped without a user-facing answer." }]
+    : [{ ...course, nudged: true }, { _tag: "GoOn", say: blank, told: "The answer was blank; asking once more" }]
+}
+
+/** Takes note of a step's calls: their text, and whether all of them failed. A reason to stop when that goes on and on. */
+export const noteCalls = (course: Course, calls: string, allFailed: boolean): readonly [Course, string | undefined] => {
+  const times = allFailed ? (course.failing.calls === calls ? course.failing.times : 0) + 1 : 0
+  return [
+    { ...course, failing: { calls, times } },
+    times >= mostFailures ? `The model made the same failing call ${mostFailures} times in a row.` : undefined
+  ]
+}

@@ -1,0 +1,163 @@
+/** How runs go on and end when answers are blank, cut or refused, calls fail for ever, or the disk is full. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Option } from "effect"
+import * as AiError from "effect/ai/AiError"
+import type * as LanguageModel from "effect/ai/LanguageModel"
+import { TestClock } from "effect/testing"
+import type { AgentEvent, SessionEntry } from "@nimlet/protocol"
+import { type Session, SessionUnwritable } from "@nimlet/session"
+import { errorResult } from "@nimlet/tools"
+import { breaksAfter, calls, cutShort, hangsAfter, says, settle, shape, tool, withAgent } from "./Rig.ts"
+
+const errorsOf = (events: ReadonlyArray<AgentEvent>) => events.flatMap((event) => event.type === "error" ? [event.message] : [])
+const notesOf = (events: ReadonlyArray<AgentEvent>) => events.flatMap((event) => event.type === "diagnostic" ? [`${event.level}: ${event.message}`] : [])
+const saidTo = (request: LanguageModel.ProviderOptions | undefined) =>
+  request?.prompt.content.slice(1).map(({ content, role }) => `${role}: ${Array.isArray(content) ? content.map((part) => part.type === "text" ? part.text : part.type).join(" | ") : ""}`)
+const textsOf = (entries: ReadonlyArray<SessionEntry>) =>
+  entries.flatMap((entry) => "content" in entry && Array.isArray(entry.content) ? [entry.content.map((part) => part.type === "text" ? part.text : part.type).join()] : [])
+const overloaded = new AiError.InternalProviderError({ description: "overloaded" })
+
+describe("a blank answer", () => {
+  it.effect("is asked for once more, in words that are not kept", () =>
+    withAgent({ replies: [says(" "), says("here")] }, ({ asked, entries, events, prompt }) =>
+      Effect.gen(function*() {
+        assert.deepStrictEqual(yield* prompt("hi"), { success: true, text: "here" })
+        assert.match(saidTo(asked[1])?.at(-1) ?? "", /^user: Your last answer was empty/)
+        assert.notInclude(JSON.stringify(yield* entries), "was empty")
+        assert.deepStrictEqual(events.flatMap((event) => event.type === "message" && event.role === "assistant" ? [event.final] : []), [false, true])
+      })))
+
+  it.effect("is a failure the second time, and may be asked for again once tools were called", () =>
+    withAgent({ replies: [says(""), calls({ name: "read" }), says(""), says("")], tools: [tool("read")] }, ({ asked, events, prompt }) =>
+      Effect.gen(function*() {
+        assert.isFalse((yield* prompt("hi")).success)
+        assert.strictEqual(asked.length, 4)
+        assert.deepStrictEqual(errorsOf(events), ["The model stopped without a user-facing answer."])
+      })))
+})
+
+describe("an answer cut at the output limit", () => {
+  it.effect("is gone on with, and is one answer in the end", () =>
+    withAgent({ replies: [cutShort("one two ", "length"), cutShort("three ", "length"), says("four"), says("next")] }, ({ asked, entries, prompt }) =>
+      Effect.gen(function*() {
+        assert.deepStrictEqual(yield* prompt("count"), { success: true, text: "one two three four" })
+        assert.match(saidTo(asked[1])?.at(-1) ?? "", /^user: Your answer was cut off/)
+        assert.deepStrictEqual(textsOf(yield* entries), ["count", "one two ", "three ", "four"])
+        assert.strictEqual((yield* prompt("more")).text, "next")
+      })))
+
+  it.effect("eight times in a row ends the run", () =>
+    withAgent({ replies: () => cutShort("again ", "length") }, ({ asked, events, prompt }) =>
+      Effect.gen(function*() {
+        assert.isFalse((yield* prompt("count")).success)
+        assert.strictEqual(asked.length, 8)
+        assert.include(errorsOf(events)[0], "8 times in a row")
+      })))
+})
+
+describe("a content filter", () => {
+  it.effect("is told; what was answered before it stands", () =>
+    withAgent({ replies: [cutShort("half", "content-filter"), cutShort("", "content-filter")] }, ({ events, prompt }) =>
+      Effect.gen(function*() {
+        assert.deepStrictEqual(yield* prompt("hi"), { success: true, text: "half" })
+        assert.include(notesOf(events).join(), "warning: The provider's content filter")
+        assert.isFalse((yield* prompt("hi")).success)
+        assert.include(errorsOf(events)[0], "content filter")
+      })))
+})
+
+describe("a run that gets nowhere", () => {
+  it.effect("stops when the same calls fail again and again, not when others fail", () =>
+    withAgent({
+      replies: ({ prompt }) => prompt.content.length < 6 ? calls({ name: "read", args: { n: prompt.content.length } }) : calls({ name: "read", args: { n: "same" } }),
+      tools: [tool("read", { run: () => Effect.succeed(errorResult("no")) })]
+    }, ({ asked, events, prompt }) =>
+      Effect.gen(function*() {
+        assert.isFalse((yield* prompt("hi")).success)
+        assert.strictEqual(asked.length, 7)
+        assert.include(errorsOf(events)[0], "5 times in a row")
+      })))
+
+  it.effect("stops at its limit of requests, calls answered", () =>
+    withAgent({ replies: () => calls({ name: "read" }), tools: [tool("read")], agent: { maxSteps: 3 } }, ({ asked, entries, events, prompt }) =>
+      Effect.gen(function*() {
+        assert.isFalse((yield* prompt("hi")).success)
+        assert.strictEqual(asked.length, 3)
+        assert.include(errorsOf(events)[0], "Stopped after 3 requests")
+        assert.strictEqual((yield* entries).filter(({ type }) => type === "tool_result").length, 3)
+      })))
+})
+
+describe("an answer that did not come to its end", () => {
+  it.effect("by an interrupt is kept as far as it came, and the model reads it with the next words", () =>
+    withAgent({ replies: [calls({ name: "read" }), hangsAfter("half an"), says("ok")], tools: [tool("read")] }, ({ asked, entries, prompt }) =>
+      Effect.gen(function*() {
+        const running = yield* Effect.forkChild(prompt("go"))
+        yield* settle
+        yield* Fiber.interrupt(running)
+        assert.deepInclude((yield* entries).at(-1), { type: "assistant", cut: true, provider: "test", content: [{ type: "text", text: "half an" }] })
+        yield* prompt("go on")
+        assert.deepStrictEqual(saidTo(asked[2])?.slice(-2), ["assistant: half an | [This answer was cut off here.]", "user: go on"])
+      })))
+
+  it.effect("by a failure is kept when it was the last attempt, and never joins another attempt's", () =>
+    withAgent({ replies: [breaksAfter("first", overloaded), breaksAfter("second", overloaded), breaksAfter("third", overloaded), says("whole")] }, ({ asked, entries, prompt }) =>
+      Effect.gen(function*() {
+        const running = yield* Effect.forkChild(prompt("go"))
+        yield* TestClock.adjust("1 minute")
+        assert.isFalse((yield* Fiber.join(running)).success)
+        assert.deepStrictEqual(textsOf(yield* entries), ["go", "third"])
+        assert.deepStrictEqual([saidTo(asked[1]), saidTo(asked[2])], [["user: go"], ["user: go"]])
+        assert.strictEqual((yield* prompt("again")).text, "whole")
+      })))
+})
+
+describe("a disk that refuses", () => {
+  /** A session that keeps all and saves nothing while `full` says so. */
+  const faulty = (full: () => boolean): Session => {
+    const entries: Array<SessionEntry> = []
+    let waiting = 0
+    const fail = () => new SessionUnwritable({ path: "/s.jsonl", cause: "ENOSPC", unsaved: waiting })
+    return {
+      id: "s",
+      workspace: "/w",
+      path: Option.some("/s.jsonl"),
+      damaged: [],
+      entries: Effect.sync(() => entries.slice()),
+      append: (entry) => Effect.suspend(() => {
+        entries.push(entry)
+        waiting = full() ? waiting + 1 : 0
+        return waiting > 0 ? Effect.fail(fail()) : Effect.succeed(entry)
+      }),
+      sync: Effect.suspend(() => {
+        if (!full()) waiting = 0
+        return waiting > 0 ? Effect.fail(fail()) : Effect.void
+      }),
+      unsaved: Effect.sync(() => waiting),
+      close: Effect.void
+    }
+  }
+  const replies = () => {
+    let asked = 0
+    return () => asked++ % 2 === 0 ? calls({ name: "write", id: `c${asked}` }) : says("done")
+  }
+
+  it.effect("lets the run go on in memory, is told once, and the run is no success though it has an answer", () =>
+    withAgent({ replies: replies(), tools: [tool("write")], agent: { session: faulty(() => true) } }, ({ entries, events, prompt }) =>
+      Effect.gen(function*() {
+        assert.deepStrictEqual(yield* prompt("go"), { success: false, text: "done" })
+        assert.deepStrictEqual((yield* entries).map(({ type }) => type), ["user", "assistant", "tool_result", "assistant"])
+        assert.lengthOf(notesOf(events).filter((note) => note.startsWith("error: ") && note.includes("in memory")), 1)
+        assert.lengthOf(errorsOf(events), 1)
+        assert.deepStrictEqual(shape(events).slice(-2), ["error", "run_end"])
+      })))
+
+  it.effect("for a while costs nothing: what waited is saved in the end", () => {
+    let writes = 0
+    return withAgent({ replies: replies(), tools: [tool("write")], agent: { session: faulty(() => ++writes < 3) } }, ({ events, prompt }) =>
+      Effect.gen(function*() {
+        assert.deepStrictEqual(yield* prompt("go"), { success: true, text: "done" })
+        assert.deepStrictEqual(errorsOf(events), [])
+      }))
+  })
+})

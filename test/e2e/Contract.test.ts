@@ -1,0 +1,177 @@
+/** A real run of each kind, held against the published schema and the order of records; and recorded streams, replayed. */
+import { checkRecords } from "@nimlet/protocol"
+import { globSync, writeFileSync } from "node:fs"
+import { execFile } from "node:child_process"
+import { join } from "node:path"
+import { promisify } from "node:util"
+import { describe, expect, it } from "vitest"
+import { startModelStub } from "../kit/ModelStub.ts"
+import { anthropic } from "../kit/Providers.ts"
+import { strangers } from "../kit/RpcDriver.ts"
+import { makeWorkspace, records, type RunResult, startNimlet, type Workspace } from "../kit/Workspace.ts"
+
+const root = join(import.meta.dirname, "../..")
+const read = (path: string) => ({ name: "read", args: { path } })
+
+/** An extension that answers events as told. */
+const answering = (answers: object) => ({
+  manifest: { name: "answers", command: ["./answers.mjs"] },
+  files: {
+    "answers.mjs": `#!/usr/bin/env node
+import { createInterface } from "node:readline"
+const answers = ${JSON.stringify(answers)}
+console.log(JSON.stringify({ type: "register", commands: [], events: Object.keys(answers) }))
+for await (const line of createInterface({ input: process.stdin })) {
+  const { event, id, type } = JSON.parse(line)
+  if (type === "event") console.log(JSON.stringify({ type: "response", id, ...answers[event] }))
+}
+`
+  }
+})
+
+interface Kind {
+  readonly steps: ReadonlyArray<object>
+  readonly prompt?: string
+  readonly before?: (space: Workspace) => Promise<unknown>
+  /** Interrupted when this is in stdout. */
+  readonly interruptAt?: string
+  readonly code: number
+  /** Something that must have been in the stream for it to be of this kind. */
+  readonly holds: (stream: ReadonlyArray<Record<string, any>>) => boolean
+}
+const has = (type: string, holds: (record: Record<string, any>) => boolean = () => true) => (stream: ReadonlyArray<Record<string, any>>) =>
+  stream.some((record) => record["type"] === type && holds(record))
+const small = { context_window: 30_000, reserve_tokens: 10_000, keep_recent_tokens: 1_000 }
+const long = "a line of a long file, again and again\n".repeat(2_500)
+
+const kinds: { readonly [name: string]: Kind } = {
+  "text": { steps: [{ text: "Just words." }], code: 0, holds: has("message_delta") },
+  "thinking": { steps: [{ thinking: "let me see", text: "Seen." }], code: 0, holds: has("thinking_delta") },
+  "text of bytes apart": { steps: [{ text: "grüße, 世界 🎉", split: "everyByte" }], code: 0, holds: has("message", ({ content }) => content === "grüße, 世界 🎉") },
+  "parallel calls": { steps: [{ text: "I look.", tools: [read("a.txt"), read("b.txt"), read("nothing.txt")] }, { text: "Seen." }], code: 0, holds: has("tool_result", ({ is_error }) => is_error) },
+  "calls nobody can run": { steps: [{ tools: [{ name: "fly", args: {} }, { name: "read", args: { path: 7 } }] }, { text: "No." }], code: 0, holds: has("tool_result", ({ output }) => output.startsWith("Unknown tool")) },
+  "a denied call": {
+    steps: [{ tools: [read("a.txt")] }, { text: "Not allowed." }],
+    before: (space) => space.extension("answers", answering({ tool_call: { allow: false, reason: "not today" } })),
+    code: 0,
+    holds: has("tool_result", ({ output }) => output === "approval_denied: not today")
+  },
+  "a refused prompt": {
+    steps: [],
+    before: (space) => space.extension("answers", answering({ input: { allow: false, reason: "not such words" } })),
+    code: 1,
+    holds: has("error", ({ step }) => step === -1)
+  },
+  "a failure at the first request": { steps: [{ status: 401 }], code: 1, holds: has("error", ({ step }) => step === 0) },
+  "a failure after a call": { steps: [{ tools: [read("a.txt")] }, { status: 400 }], code: 1, holds: has("error", ({ step }) => step === 1) },
+  "an answer without words": { steps: [{ text: "" }], code: 1, holds: has("error") },
+  "a second attempt": { steps: [{ status: 429, retryAfter: 0, times: 1, text: "At last." }], code: 0, holds: has("diagnostic") },
+  "an interrupted answer": { steps: [{ deltas: ["half "], hang: 4 }], interruptAt: "half ", code: 130, holds: has("error", ({ message }) => message === "Interrupted") },
+  "an interrupted call": { steps: [{ tools: [{ name: "bash", args: { command: "echo begun; sleep 60" } }, read("a.txt")] }], interruptAt: "tool_output_delta", code: 130, holds: has("tool_result", ({ is_error }) => is_error) },
+  "compaction": {
+    steps: [{ tools: [read("long.txt")] }, { tools: [read("long.txt")] }, { text: "a summary" }, { text: "Read." }],
+    before: async (space) => {
+      await space.file("long.txt", long)
+      await space.file("~/.nimlet/config.json", JSON.stringify({ agent: small }))
+    },
+    code: 0,
+    holds: has("diagnostic", ({ message }) => message.includes("compacted"))
+  },
+  "a command": { steps: [], prompt: "/help", code: 0, holds: has("message", ({ role }) => role === "assistant") },
+  "no such command": { steps: [], prompt: "/nonsense", code: 1, holds: has("error") },
+  "a command that changes the session": { steps: [], prompt: "/new", code: 0, holds: (stream) => stream.filter(({ type }) => type === "session_start").length === 2 }
+}
+
+const play = async (space: Workspace, { before, interruptAt, prompt = "go", steps }: Kind): Promise<RunResult> => {
+  await using stub = await startModelStub(steps as never)
+  await space.file("a.txt", "alpha\n")
+  await space.file("b.txt", "beta\n")
+  await before?.(space)
+  const running = startNimlet({ args: ["--mode", "json", ...anthropic.args, prompt], cwd: space.work, home: space.home, env: anthropic.env(stub.url) })
+  if (interruptAt !== undefined) {
+    await running.until((stdout) => stdout.includes(interruptAt))
+    running.signal("SIGINT")
+  }
+  return await running.ended
+}
+
+describe("the stream of", () => {
+  it.each(Object.entries(kinds))("%s is as published, in order, and found right by replay", async (_, kind) => {
+    await using space = await makeWorkspace()
+    const run = await play(space, kind)
+    const stream = records(run.stdout)
+    expect(run.code).toBe(kind.code)
+    expect(kind.holds(stream)).toBe(true)
+    expect(checkRecords(stream)).toEqual([])
+    expect(strangers(stream)).toEqual([])
+    expect(stream.at(-1)!["success"]).toBe(kind.code === 0)
+    const recorded = join(space.work, "stream.jsonl")
+    writeFileSync(recorded, run.stdout)
+    const replayed = await space.nimlet(["replay", recorded])
+    expect([replayed.code, replayed.stdout]).toEqual([0, `${stream.length} records of JSON mode: nothing is wrong\n`])
+    for (const session of globSync(join(space.home, ".nimlet/sessions/*.jsonl"))) {
+      expect((await space.nimlet(["replay", session])).stdout).toContain("nothing is wrong")
+    }
+  }, 40_000)
+})
+
+describe("nimlet replay", () => {
+  it("says what is wrong and in which line", async () => {
+    await using space = await makeWorkspace()
+    const run = await space.nimlet(["--mode", "json", "--provider", "offline", "list the files"])
+    const lines = run.stdout.trimEnd().split("\n")
+    const end = lines.findIndex((line) => line.includes(`"run_end"`))
+    await space.file("cut.jsonl", `${lines.toSpliced(end, 1, "{oops").join("\n")}`)
+    const cut = await space.nimlet(["replay", "cut.jsonl"])
+    expect(cut.code).toBe(1)
+    expect(cut.stdout).toContain(`cut.jsonl:${end + 1}: this is no JSON`)
+    expect(cut.stdout).toContain(`cut.jsonl:${lines.length}: session_end within a run`)
+    expect(cut.stdout).toContain(`cut.jsonl:${lines.length}: the last line has no end`)
+    await space.file("session.jsonl", `{"type":"session","workspace":"/w"}\n{"type":"tool_result","id":"1","output":"","is_error":false}\n`)
+    expect((await space.nimlet(["replay", "session.jsonl"])).stdout).toBe(`session.jsonl:2: a result of "1", which nobody called\n2 lines of a session: 1 problem\n`)
+    await space.file("empty.jsonl", "")
+    expect((await space.nimlet(["replay", "empty.jsonl"])).code).toBe(1)
+    const missing = await space.nimlet(["replay", "missing.jsonl"])
+    expect([missing.code, missing.stdout]).toEqual([1, ""])
+    expect(missing.stderr).toContain("missing.jsonl")
+  })
+
+  it("needs exactly one file; other words are a prompt", async () => {
+    await using space = await makeWorkspace()
+    expect((await space.nimlet(["replay", "--help"])).stdout).toContain("FILE")
+    expect((await space.nimlet(["--provider", "offline", "replay", "the", "video"])).stderr).not.toContain("cannot read")
+  })
+})
+
+describe("flags", () => {
+  // J-016
+  it("mean the same in JSON mode as in print mode", async () => {
+    await using space = await makeWorkspace()
+    const script = await space.file("script.json", JSON.stringify({ steps: [{ tool: "read", args: { path: "a.txt" } }, { text: "Read." }] }))
+    await space.file("a.txt", "alpha\n")
+    await space.extension("answers", answering({ tool_call: { allow: false, reason: "by the extension" } }))
+    const flags = ["--script", script, "--tools", "read", "--no-session", "--no-extensions", "--stdin-wait", "1"]
+    const print = await space.nimlet(["-p", ...flags, "go"])
+    const json = await space.nimlet(["--mode", "json", ...flags, "go"])
+    expect([print.code, print.stdout]).toEqual([0, "Read.\n"])
+    expect(json.code).toBe(0)
+    expect(records(json.stdout).find(({ final, type }) => type === "message" && final)!["content"]).toBe("Read.")
+    expect(records(json.stdout).find(({ type }) => type === "tool_result")!["output"]).toContain("alpha")
+    for (const mode of [["-p"], ["--mode", "json"]]) expect((await space.nimlet([...mode, "--no-session", "--resume", "go"])).code).toBe(2)
+  })
+})
+
+describe("the examples of the SDK's README", () => {
+  const bin = process.env["NIMLET_BIN"] ?? join(root, "apps/cli/dist/nimlet.mjs")
+  it.each([["drive.ts", ["calls read", "alpha"]], ["drive-effect.ts", ["hello", "answered by offline"]]] as const)("%s runs as it stands", async (name, said) => {
+    await using space = await makeWorkspace()
+    await space.file("package.json", `{ "name": "alpha" }\n`)
+    const { stderr, stdout } = await promisify(execFile)(process.execPath, [join(root, "packages/sdk/examples", name)], {
+      cwd: space.work,
+      env: { PATH: process.env["PATH"]!, HOME: space.home, NIMLET_BIN: bin },
+      timeout: 20_000
+    })
+    expect(stderr).toBe("")
+    for (const words of said) expect(stdout).toContain(words)
+  })
+})

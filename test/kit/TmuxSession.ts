@@ -1,0 +1,80 @@
+/** A real terminal with a shell in it, by tmux on a socket of its own: keys go in, screens are read. */
+import { execFileSync } from "node:child_process"
+import { dirname } from "node:path"
+import { setTimeout } from "node:timers/promises"
+import { project } from "./Workspace.ts"
+
+/** The terminal. */
+export interface TmuxSession {
+  /** Types keys as tmux names them (`Enter`, `C-c`, `Escape`); other words as they stand. */
+  readonly keys: (...keys: ReadonlyArray<string>) => void
+  /** Types text as it stands. */
+  readonly type: (text: string) => void
+  /** What is seen, blanks at the ends of lines left out. */
+  readonly screen: () => string
+  /** What is seen and what has scrolled away. */
+  readonly history: () => string
+  /** Returns what is seen once it holds; fails with the last screen when it does not within `ms` (10 s). */
+  readonly until: (holds: string | ((screen: string) => boolean), ms?: number) => Promise<string>
+  readonly resize: (columns: number, rows: number) => void
+  /** Ends it with all that runs in it. */
+  readonly close: () => void
+  /** The process that runs in the foreground. */
+  readonly foreground: () => number
+  readonly [Symbol.asyncDispose]: () => Promise<void>
+}
+
+/** Starts a shell at a prompt of `$ `; `nimlet` runs the built product in it. */
+export const startTmux = async (options: {
+  readonly cwd: string
+  readonly home: string
+  readonly columns?: number
+  readonly rows?: number
+  readonly env?: Readonly<Record<string, string>>
+}): Promise<TmuxSession> => {
+  const { columns = 80, cwd, env = {}, home, rows = 24 } = options
+  const socket = `${home}/tmux`
+  const bin = process.env["NIMLET_BIN"] ?? `${project}/apps/cli/dist/nimlet.mjs`
+  const tmux = (...args: ReadonlyArray<string>): string =>
+    execFileSync("tmux", ["-f", "/dev/null", "-S", socket, ...args], {
+      cwd,
+      encoding: "utf8",
+      env: { PATH: `${dirname(process.execPath)}:${process.env["PATH"]}`, HOME: home, LANG: "C.UTF-8", TERM: "xterm-256color", BIN: bin, ...env }
+    })
+  tmux("new-session", "-d", "-x", String(columns), "-y", String(rows), "bash --norc --noprofile -i")
+  tmux("set-option", "-g", "history-limit", "50000")
+  const screen = () => tmux("capture-pane", "-p").replaceAll(/[ ]+$/gm, "").trimEnd()
+  const until: TmuxSession["until"] = async (holds, ms = 10_000) => {
+    const end = performance.now() + ms
+    for (;;) {
+      const seen = screen()
+      if (typeof holds === "string" ? seen.includes(holds) : holds(seen)) return seen
+      if (performance.now() > end) throw new Error(`not seen: ${typeof holds === "string" ? holds : String(holds)}\n${seen}`)
+      await setTimeout(30)
+    }
+  }
+  let isOpen = true
+  const close = () => {
+    if (isOpen) tmux("kill-server")
+    isOpen = false
+  }
+  const type = (text: string) => void tmux("send-keys", "-l", "--", text)
+  await until((seen) => seen !== "")
+  type("PS1='$ '; nimlet() { node \"$BIN\" \"$@\"; }; clear")
+  tmux("send-keys", "Enter")
+  await until((seen) => seen === "$")
+  return {
+    keys: (...keys) => void tmux("send-keys", ...keys),
+    type,
+    screen,
+    history: () => tmux("capture-pane", "-p", "-S", "-").replaceAll(/[ ]+$/gm, ""),
+    until,
+    resize: (columns, rows) => void tmux("resize-window", "-x", String(columns), "-y", String(rows)),
+    foreground: () => {
+      const pane = tmux("display-message", "-p", "#{pane_pid}").trim()
+      return Number(execFileSync("ps", ["-o", "tpgid=", "-p", pane], { encoding: "utf8" }))
+    },
+    close,
+    [Symbol.asyncDispose]: async () => close()
+  }
+}
