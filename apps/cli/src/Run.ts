@@ -24,6 +24,9 @@ import type { PipedText } from "./StandardInput.ts"
 /** Why a run did not start. */
 export type StartupError = ModelError | NoModel | SettingsInvalid | SessionNotFound | SessionUnreadable | SessionLocked | FileFailed | RequiredExtensionMissing
 
+/** How many damaged lines of a session are told one by one. */
+const damageTold = 5
+
 const failedRun: RunResult = { success: false, text: "" }
 
 const without = (environment: Host["environment"], names: ReadonlyArray<string>): Record<string, string> =>
@@ -176,10 +179,12 @@ export const run = Effect.fnUntraced(function*(
   const result = yield* Ref.make(failedRun)
   const present = yield* Ref.make(session)
   const conversation = Effect.gen(function*() {
-    for (const { line, reason } of session.damaged) {
-      const file = Option.getOrElse(session.path, () => session.id)
+    const file = Option.getOrElse(session.path, () => session.id)
+    for (const { line, reason } of session.damaged.slice(0, damageTold)) {
       yield* mode.sink.publish({ type: "diagnostic", level: "warning", message: `${file}:${line}: ${reason}; this line of the session is left out` })
     }
+    const untold = session.damaged.length - damageTold
+    if (untold > 0) yield* mode.sink.publish({ type: "diagnostic", level: "warning", message: `${file}: ${untold} more damaged lines are left out; \`nimlet sessions show ${session.id} --json\` has them all` })
     const tools = invocation.noBuiltinTools ? [] : yield* builtinTools(host, settings)
     const machine = yield* Effect.context<FileSystem.FileSystem | Path.Path | Operations>()
     const resources = loadResources({ home, workspace, trusted: () => trust.current().trusted, env: toolEnvironment(host, settings) })
@@ -202,6 +207,7 @@ export const run = Effect.fnUntraced(function*(
       ...(settings.agent === undefined ? {} : { compaction: settings.agent }),
       system: systemPrompt({ workspace, platform: host.platform }),
       tools,
+      files: (yield* Operations).files,
       appended: invocation.appended,
       questions: mode.frontend.interactive,
       resources: Effect.provideContext(resources, machine),
