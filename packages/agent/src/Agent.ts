@@ -8,7 +8,7 @@ import { Extensions, Hooks } from "@nimlet/extension"
 import type { AgentEvent, ContentPart, RunPlace } from "@nimlet/protocol"
 import type { Session, Sessions, SessionUnwritable } from "@nimlet/session"
 import type { Tool } from "@nimlet/tools"
-import type { RequiredExtensionMissing, SwitchRefused } from "./AgentError.ts"
+import { NoProject, type RequiredExtensionMissing, type SwitchRefused } from "./AgentError.ts"
 import { makeCommandRunner } from "./CommandRunner.ts"
 import type { Compacted, CompactionOptions } from "./Compaction.ts"
 import { EventSink } from "./EventSink.ts"
@@ -18,6 +18,7 @@ import type { Mode, ModeUnknown } from "./Modes.ts"
 import { makeOffering } from "./Offering.ts"
 import type { Offer, QueueChange, Queued, QueuedText, QueueModes } from "./Queues.ts"
 import type { PermissionOptions } from "./Permissions.ts"
+import type { FileUnwritable } from "./PrivateFile.ts"
 import { makeRunControl } from "./RunControl.ts"
 import { noResources, type Resources } from "./Resources.ts"
 import { promptOf } from "./RunEvents.ts"
@@ -25,7 +26,7 @@ import { withScopedContext } from "./ScopedRead.ts"
 import { aboutSelection, type ChosenModel, type Selection } from "./Selection.ts"
 import { type Destination, makeSwitching, type SwitchingOptions } from "./Switching.ts"
 import { type Prices, type SessionTotals, totalsOf } from "./Totals.ts"
-import type { Trust } from "./Trust.ts"
+import type { Trust, TrustState } from "./Trust.ts"
 import { type PromptTool, type SystemPrompt, type SystemText } from "./SystemPrompt.ts"
 import type { OfferedTool } from "./ToolSet.ts"
 import { makeWording, type UserInput } from "./Wording.ts"
@@ -129,6 +130,8 @@ export class Agent extends Context.Service<Agent, {
   readonly selection: Effect.Effect<Selection>
   /** Has another model answer from the next run on. Fails when the session cannot be written; nothing is changed then. */
   readonly select: (choice: ModelChoice) => Effect.Effect<void, SessionUnwritable>
+  /** Loads the project's own files from now on, or leaves them out: says so for later runs, and starts the extensions anew. */
+  readonly setTrust: (trusted: boolean) => Effect.Effect<TrustState, FileUnwritable | NoProject | RequiredExtensionMissing>
   /** What the session has used so far. */
   readonly totals: Effect.Effect<SessionTotals>
   /** The way of working, and all there are. */
@@ -253,6 +256,17 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
       const running = modes.during(switching.current().run(content))
       return onIdleInput === undefined ? Effect.ensuring(running, dropLeft) : running
     })
+  const reload = Effect.flatMap(switching.reload, () => {
+    const missing = switching.unready()
+    return missing === undefined ? Effect.void : Effect.fail(missing)
+  })
+  const setTrust = Effect.fnUntraced(function*(trusted: boolean) {
+    const { trust } = options
+    if (trust === undefined) return yield* new NoProject()
+    yield* trust.set(trusted)
+    yield* reload
+    return trust.current()
+  })
   const totals = Effect.map(Effect.flatMap(conversation, ({ session }) => session.entries), (entries) => totalsOf(entries, options.pricesOf))
   const runCommand = yield* makeCommandRunner({
     switching,
@@ -263,6 +277,7 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     totals,
     modes,
     yolo: (on) => yolo = on ?? yolo,
+    setTrust,
     ...(options.trust === undefined ? {} : { trust: options.trust })
   })
 
@@ -292,10 +307,8 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     newSession: go({ kind: "new" }),
     resume: (id) => go({ kind: "resume", ...(id === undefined ? {} : { id }) }),
     fork: (message) => go({ kind: "fork", message }),
-    reload: inTurn(Effect.flatMap(switching.reload, () => {
-      const missing = switching.unready()
-      return missing === undefined ? Effect.void : Effect.fail(missing)
-    })),
+    reload: inTurn(reload),
+    setTrust: (trusted) => inTurn(setTrust(trusted)),
     selection: Effect.sync(selection),
     select: Effect.fnUntraced(function*(choice: ModelChoice) {
       const { session } = switching.current()

@@ -3,11 +3,11 @@
  * replies are carried out in the order message, session, reload, prompt (seed 000, "command"; side effects are the
  * host's). A session action that is refused ends the command there.
  */
-import { Effect, Result } from "effect"
+import { Effect } from "effect"
 import { Extensions, type SessionAccessShape } from "@nimlet/extension"
 import type { CommandContext, RunPlace, SessionAction } from "@nimlet/protocol"
 import { titleOf } from "@nimlet/session"
-import type { SwitchRefused } from "./AgentError.ts"
+import { NoProject, type SwitchRefused } from "./AgentError.ts"
 import { chatMessages } from "./ChatMessages.ts"
 import { type BuiltinName, builtinNamed, helpText, type TypedCommand } from "./Commands.ts"
 import { EventSink } from "./EventSink.ts"
@@ -33,6 +33,8 @@ export interface CommandRunnerOptions {
   readonly yolo: (on?: boolean) => boolean
   /** Trust in the project; absent where there is no such question. */
   readonly trust?: Trust
+  /** Changes it, and starts the extensions anew. */
+  readonly setTrust: (trusted: boolean) => Effect.Effect<TrustState, { readonly message: string }>
   /** Runs words as the user's next ones. */
   readonly say: (words: string) => Effect.Effect<RunResult>
 }
@@ -156,16 +158,13 @@ export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<
         return yield* voice.tell(rows.join("\n"))
       }),
       trust: Effect.fnUntraced(function*(args, voice) {
-        const { trust } = options
+        const { setTrust, trust } = options
         const wish = args.toLowerCase()
-        if (trust === undefined) return yield* voice.fail("Projects are not asked about here.")
+        if (trust === undefined) return yield* voice.fail(new NoProject().message)
         if (wish === "") return yield* voice.tell(standing(trust.current()))
         if (wish !== "on" && wish !== "off") return yield* voice.fail("Usage: /trust [on|off]")
-        const saved = yield* Effect.result(trust.set(wish === "on"))
-        if (Result.isFailure(saved)) return yield* voice.fail(saved.failure.message)
-        const missing = yield* reload
-        return missing === undefined ? yield* voice.tell(standing(trust.current())) : yield* voice.fail(missing)
-      }),
+        return yield* voice.tell(standing(yield* setTrust(wish === "on")))
+      }, (effect, _, voice) => Effect.catch(effect, (error) => voice.fail(error.message))),
       permissions: Effect.fnUntraced(function*(args, voice) {
         const { clear, remembered } = switching.current().permissions
         if (args !== "" && args.toLowerCase() !== "clear") return yield* voice.fail("Usage: /permissions [clear]")

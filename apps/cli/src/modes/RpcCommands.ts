@@ -96,7 +96,7 @@ export const makeRpcCommands = Effect.fnUntraced(function*(
       follow_up: followUp.length,
       steering_mode: modes.steering ?? "one-at-a-time",
       follow_up_mode: modes.followUp ?? "one-at-a-time",
-      mode: "act",
+      mode: (yield* agent.mode).id,
       provider,
       model,
       ...(thinking === undefined || thinking === "" ? {} : { thinking })
@@ -125,8 +125,12 @@ export const makeRpcCommands = Effect.fnUntraced(function*(
     reload: ({ id }) => change(id, "reload", Effect.as(agent.reload, {})),
     set_model: ({ id, type: _, ...name }) =>
       change(id, "set_model", Effect.flatMap(model(name), (choice) => Effect.as(agent.select(choice), { provider: choice.provider, model: choice.model }))),
-    set_mode: ({ id, mode }) => mode === "act" ? succeed(id, { mode }) : fail(id, `There is no mode '${mode}'; there is act.`),
-    trust: ({ id }) => fail(id, "Trust cannot be changed while nimlet runs; start it with --approve to load this project's own extensions."),
+    set_mode: ({ id, mode }) =>
+      agent.setMode(mode).pipe(
+        Effect.flatMap((chosen) => succeed(id, { mode: chosen.id })),
+        Effect.catch(({ message }) => fail(id, message))
+      ),
+    trust: ({ id, on }) => change(id, "trust", Effect.map(agent.setTrust(on), ({ files, trusted }) => ({ trusted, files: files.map(({ path }) => path) }))),
     get_state: ({ id }) => Effect.flatMap(state, (found) => succeed(id, found)),
     clear_queue: ({ id }) =>
       Effect.flatMap(agent.clearQueued, ({ followUp, steering }) =>
@@ -142,12 +146,14 @@ export const makeRpcCommands = Effect.fnUntraced(function*(
       Effect.gen(function*() {
         const session = yield* agent.session
         const { contextWindow, model, provider } = yield* agent.selection
+        const { cost } = yield* agent.totals
         yield* succeed(id, {
           session_id: session.id,
           provider,
           model,
           ...(contextWindow === undefined ? {} : { context_window: contextWindow }),
-          ...statsOf(yield* session.entries)
+          ...statsOf(yield* session.entries),
+          ...(cost === undefined ? {} : { cost })
         })
       }),
     ui_action: ({ action, id, key, text }) =>
