@@ -1,4 +1,4 @@
-/** The process groups we have started and not yet ended, so that an end at once can take them with it. */
+/** The process groups of tools we have started and not yet ended, so that an end at once can take them with it. */
 import { Effect, Layer } from "effect"
 import { ChildProcessSpawner } from "effect/process"
 

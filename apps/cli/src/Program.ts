@@ -1,6 +1,7 @@
 /** The process: what it was started with goes in, an exit code comes out. The only place that touches `process`. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Effect, Exit, Fiber, Layer } from "effect"
+import { ProcessGroups } from "@nimlet/extension"
 import { layerTracked } from "./ChildGroups.ts"
 import { main } from "./Cli.ts"
 import { layerFiles } from "./Folders.ts"
@@ -63,7 +64,7 @@ const host: Host = {
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {})
 
 const groups = new Set<number>()
-const services = Layer.provideMerge(layerTracked(groups), NodeServices.layer)
+const services = Layer.mergeAll(Layer.provideMerge(layerTracked(groups), NodeServices.layer), Layer.succeed(ProcessGroups, groups))
 const fiber = Effect.runFork(Effect.provide(main(host), Layer.provideMerge(layerFiles, services)))
 
 /** Ends at once, and takes along what we started. */

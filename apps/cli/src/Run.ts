@@ -111,7 +111,7 @@ const extensionsOf = Effect.fnUntraced(function*(invocation: Invocation, host: H
       sessionId: session.id,
       mode: mode.name,
       logs: logFolder(host, path),
-      ...(mode.sitting === undefined ? {} : { proceed: mode.sitting.proceed }),
+      ...(mode.onlooker === undefined ? {} : { proceed: mode.onlooker.proceed }),
       environment: host.environment,
       withheld: keyVariables(settings),
       session: {
@@ -187,8 +187,7 @@ export const run = Effect.fnUntraced(function*(
     const { follow_up_mode: followUp, steering_mode: steering } = settings.agent ?? {}
     const queues = { ...(steering === undefined ? {} : { steering }), ...(followUp === undefined ? {} : { followUp }) }
     const offering = yield* Effect.context<Extensions | FileSystem.FileSystem>()
-    const { sitting } = mode
-    if (sitting !== undefined) yield* Effect.forkScoped(sitting.watch)
+    if (mode.onlooker !== undefined) yield* Effect.forkScoped(mode.onlooker.watch)
     const modelBy = (wishes: Invocation, at: Session) =>
       chooseModel({ invocation: wishes, settings, session: at, host }, Effect.succeed(true)).pipe(
         Effect.flatMap(({ settled }) => settled),
@@ -207,7 +206,6 @@ export const run = Effect.fnUntraced(function*(
       resources: Effect.provideContext(resources, machine),
       mentions: yield* makeMentions,
       mode: mode.name,
-      ...(sitting === undefined ? {} : { onIdleInput: sitting.idleInput }),
       extensions,
       trust,
       permissions: { grants: yield* makeProjectGrants(workspace, trust), protectedPath: yield* protectedPaths },
@@ -225,17 +223,6 @@ export const run = Effect.fnUntraced(function*(
     yield* Effect.gen(function*() {
       const unknown = yield* unknownTools(invocation)
       if (unknown.length > 0) return yield* new UsageError({ problem: `--tools: no tool is named ${unknown.join(", ")}` })
-      if (sitting !== undefined) {
-        const { model: _, ...wishes } = invocation
-        const choose = (provider: string, model: string | undefined) =>
-          chooseModel({ invocation: { ...wishes, provider, ...(model === undefined ? {} : { model }) }, settings, session, host }, Effect.succeed(true)).pipe(
-            Effect.flatMap(({ settled }) => settled),
-            Effect.map(toModel),
-            Effect.provideContext(offering)
-          )
-        const shell = tools.find(({ name }) => name === "bash")
-        return yield* Ref.set(result, yield* sitting.talk({ choose, models: knownModels(settings), shell, logs: logFolder(host, path) }))
-      }
       const { piped, typed } = input
       if (piped.garbled) {
         yield* mode.sink.publish({ type: "diagnostic", level: "warning", message: "what came on standard input is not all text in UTF-8; � stands for what is none" })
@@ -253,6 +240,10 @@ export const run = Effect.fnUntraced(function*(
         agent,
         extensions: yield* Extensions,
         sessions: Context.get(sessions, Sessions),
+        trust,
+        models: knownModels(settings),
+        shell: tools.find(({ name }) => name === "bash"),
+        logs: logFolder(host, path),
         model: Effect.fnUntraced(function*(name) {
           const { provider } = yield* agent.selection
           return yield* modelBy(withModel(invocation, { provider, ...name }), yield* agent.session)

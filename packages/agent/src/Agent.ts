@@ -8,7 +8,7 @@ import { Extensions, Hooks } from "@nimlet/extension"
 import type { AgentEvent, ContentPart, RunPlace } from "@nimlet/protocol"
 import type { Session, Sessions, SessionUnwritable } from "@nimlet/session"
 import type { Tool } from "@nimlet/tools"
-import { NoProject, type RequiredExtensionMissing, type SwitchRefused } from "./AgentError.ts"
+import type { RequiredExtensionMissing, SwitchRefused } from "./AgentError.ts"
 import { makeCommandRunner } from "./CommandRunner.ts"
 import type { Compacted, CompactionOptions } from "./Compaction.ts"
 import { EventSink } from "./EventSink.ts"
@@ -18,7 +18,6 @@ import type { Mode, ModeUnknown } from "./Modes.ts"
 import { makeOffering } from "./Offering.ts"
 import type { Offer, QueueChange, Queued, QueuedText, QueueModes } from "./Queues.ts"
 import type { PermissionOptions } from "./Permissions.ts"
-import type { FileUnwritable } from "./PrivateFile.ts"
 import { makeRunControl } from "./RunControl.ts"
 import { noResources, type Resources } from "./Resources.ts"
 import { promptOf } from "./RunEvents.ts"
@@ -26,7 +25,7 @@ import { withScopedContext } from "./ScopedRead.ts"
 import { aboutSelection, type ChosenModel, type Selection } from "./Selection.ts"
 import { type Destination, makeSwitching, type SwitchingOptions } from "./Switching.ts"
 import { type Prices, type SessionTotals, totalsOf } from "./Totals.ts"
-import type { Trust, TrustState } from "./Trust.ts"
+import type { Trust } from "./Trust.ts"
 import { type PromptTool, type SystemPrompt, type SystemText } from "./SystemPrompt.ts"
 import type { OfferedTool } from "./ToolSet.ts"
 import { makeWording, type UserInput } from "./Wording.ts"
@@ -130,8 +129,6 @@ export class Agent extends Context.Service<Agent, {
   readonly selection: Effect.Effect<Selection>
   /** Has another model answer from the next run on. Fails when the session cannot be written; nothing is changed then. */
   readonly select: (choice: ModelChoice) => Effect.Effect<void, SessionUnwritable>
-  /** Loads the project's own files from now on, or leaves them out: says so for later runs, and starts the extensions anew. */
-  readonly setTrust: (trusted: boolean) => Effect.Effect<TrustState, FileUnwritable | NoProject | RequiredExtensionMissing>
   /** What the session has used so far. */
   readonly totals: Effect.Effect<SessionTotals>
   /** The way of working, and all there are. */
@@ -139,6 +136,10 @@ export class Agent extends Context.Service<Agent, {
   readonly modes: Effect.Effect<ReadonlyArray<Mode>>
   /** Works another way from the next run on. */
   readonly setMode: (id: string) => Effect.Effect<Mode, ModeUnknown>
+  /** Whether every call runs without a question. */
+  readonly yolo: Effect.Effect<boolean>
+  /** Commands that are files: templates by their name, skills as `skill:NAME`. */
+  readonly fileCommands: Effect.Effect<ReadonlyArray<{ readonly name: string; readonly description: string }>>
   /** Names of the tools the model is offered now. */
   readonly toolNames: Effect.Effect<ReadonlyArray<string>>
 }>()("@nimlet/agent/Agent") {
@@ -260,13 +261,6 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     const missing = switching.unready()
     return missing === undefined ? Effect.void : Effect.fail(missing)
   })
-  const setTrust = Effect.fnUntraced(function*(trusted: boolean) {
-    const { trust } = options
-    if (trust === undefined) return yield* new NoProject()
-    yield* trust.set(trusted)
-    yield* reload
-    return trust.current()
-  })
   const totals = Effect.map(Effect.flatMap(conversation, ({ session }) => session.entries), (entries) => totalsOf(entries, options.pricesOf))
   const runCommand = yield* makeCommandRunner({
     switching,
@@ -277,7 +271,6 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     totals,
     modes,
     yolo: (on) => yolo = on ?? yolo,
-    setTrust,
     ...(options.trust === undefined ? {} : { trust: options.trust })
   })
 
@@ -308,7 +301,6 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     resume: (id) => go({ kind: "resume", ...(id === undefined ? {} : { id }) }),
     fork: (message) => go({ kind: "fork", message }),
     reload: inTurn(reload),
-    setTrust: (trusted) => inTurn(setTrust(trusted)),
     selection: Effect.sync(selection),
     select: Effect.fnUntraced(function*(choice: ModelChoice) {
       const { session } = switching.current()
@@ -320,6 +312,8 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     mode: Effect.sync(modes.chosen),
     modes: modes.all,
     setMode: modes.choose,
+    yolo: Effect.sync(() => yolo),
+    fileCommands: Effect.sync(() => [...resources.templates, ...resources.skills.map(({ description, name }) => ({ name: `skill:${name}`, description }))].map(({ description, name }) => ({ name, description }))),
     toolNames: Effect.map(tools, (set) => set.tools.map(({ tool }) => tool.name))
   }
 })

@@ -19,10 +19,3 @@ export class SwitchRefused extends Schema.TaggedError<SwitchRefused>()("SwitchRe
     return this.why
   }
 }
-
-/** There is no project here that anybody could trust: the program gave the agent none. */
-export class NoProject extends Schema.TaggedError<NoProject>()("NoProject", {}) {
-  override get message(): string {
-    return "Projects are not asked about here."
-  }
-}

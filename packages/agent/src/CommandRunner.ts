@@ -7,7 +7,7 @@ import { Effect } from "effect"
 import { Extensions, type SessionAccessShape } from "@nimlet/extension"
 import type { CommandContext, RunPlace, SessionAction } from "@nimlet/protocol"
 import { titleOf } from "@nimlet/session"
-import { NoProject, type SwitchRefused } from "./AgentError.ts"
+import type { SwitchRefused } from "./AgentError.ts"
 import { chatMessages } from "./ChatMessages.ts"
 import { type BuiltinName, builtinNamed, helpText, type TypedCommand } from "./Commands.ts"
 import { EventSink } from "./EventSink.ts"
@@ -33,8 +33,6 @@ export interface CommandRunnerOptions {
   readonly yolo: (on?: boolean) => boolean
   /** Trust in the project; absent where there is no such question. */
   readonly trust?: Trust
-  /** Changes it, and starts the extensions anew. */
-  readonly setTrust: (trusted: boolean) => Effect.Effect<TrustState, { readonly message: string }>
   /** Runs words as the user's next ones. */
   readonly say: (words: string) => Effect.Effect<RunResult>
 }
@@ -158,12 +156,14 @@ export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<
         return yield* voice.tell(rows.join("\n"))
       }),
       trust: Effect.fnUntraced(function*(args, voice) {
-        const { setTrust, trust } = options
+        const { trust } = options
         const wish = args.toLowerCase()
-        if (trust === undefined) return yield* voice.fail(new NoProject().message)
+        if (trust === undefined) return yield* voice.fail("Projects are not asked about here.")
         if (wish === "") return yield* voice.tell(standing(trust.current()))
         if (wish !== "on" && wish !== "off") return yield* voice.fail("Usage: /trust [on|off]")
-        return yield* voice.tell(standing(yield* setTrust(wish === "on")))
+        yield* trust.set(wish === "on")
+        const missing = yield* reload
+        return missing === undefined ? yield* voice.tell(standing(trust.current())) : yield* voice.fail(missing)
       }, (effect, _, voice) => Effect.catch(effect, (error) => voice.fail(error.message))),
       permissions: Effect.fnUntraced(function*(args, voice) {
         const { clear, remembered } = switching.current().permissions

@@ -57,7 +57,10 @@ export const MessageDeltaRecord = Schema.Struct({ ...version, type: Schema.Liter
 export const ThinkingDeltaRecord = Schema.Struct({ ...version, type: Schema.Literal("thinking_delta"), ...step, delta: Schema.String, ...model })
 /** The model calls a tool; `input` is what it sent, before any extension changed it. */
 export const ToolCallRecord = Schema.Struct({ ...version, type: Schema.Literal("tool_call"), ...called })
-/** A call waits for the client's `approve`; only in RPC mode with `ui`. `arguments` are what will really run. */
+/**
+ * A call waits for the client's `approve`; only in RPC mode with `ui`. `arguments` are what will really run, `preview` what
+ * that would change, as lines with `-` and `+`. With `project` the decision can be for the project.
+ */
 export const ApprovalRequiredRecord = Schema.Struct({
   ...version,
   type: Schema.Literal("approval_required"),
@@ -66,6 +69,8 @@ export const ApprovalRequiredRecord = Schema.Struct({
   ...request,
   arguments: Schema.optionalKey(Schema.Unknown),
   summary: Schema.optionalKey(Schema.String),
+  preview: Schema.optionalKey(Schema.String),
+  project: Schema.optionalKey(Schema.Boolean),
   reason: Schema.optionalKey(Schema.String)
 })
 /** A piece of a tool's output while it runs. */

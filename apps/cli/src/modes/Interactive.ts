@@ -3,9 +3,7 @@ import { type KeyId, ProcessTerminal } from "@earendil-works/pi-tui"
 import { Clock, Deferred, Effect, FiberSet, FileSystem, Path, Result, Schema, Stream } from "effect"
 import type { ChildProcessSpawner } from "effect/process"
 import manifest from "../../package.json" with { type: "json" }
-import { Agent } from "@nimlet/agent"
 import { Extensions } from "@nimlet/extension"
-import { Sessions } from "@nimlet/session"
 import { editText } from "../ExternalEditor.ts"
 import type { Invocation } from "../Flags.ts"
 import { editorOf, type Host, wantsColours } from "../Host.ts"
@@ -55,6 +53,7 @@ export const interact = Effect.fnUntraced(function*(invocation: Invocation, host
   const quit = yield* Deferred.make<void>()
   const proceed = yield* Deferred.make<void>()
   const company = yield* Deferred.make<Company>()
+  let present: Company | undefined
   let ticking = false
 
   const tick = Effect.gen(function*() {
@@ -96,6 +95,7 @@ export const interact = Effect.fnUntraced(function*(invocation: Invocation, host
     dispatch: (event) => void screen.dispatch(event),
     state: () => screen.state,
     company: Deferred.await(company),
+    present: () => present,
     remember: (text) => screen.remember(text),
     ids: () => saidId++
   })
@@ -133,14 +133,6 @@ export const interact = Effect.fnUntraced(function*(invocation: Invocation, host
     return files.names
   })
 
-  const talk: NonNullable<Mode["sitting"]>["talk"] = Effect.fnUntraced(function*(surroundings) {
-    const here = yield* Effect.context()
-    const given: Company = { agent: yield* Agent, extensions: yield* Extensions, sessions: yield* Sessions, surroundings, within: Effect.provideContext(here) }
-    yield* errands.load(given)
-    if (screen.state.answering?.provider === "offline") yield* tell(firstSteps)
-    yield* Deferred.succeed(company, given)
-    return yield* Effect.never
-  })
   const mode: Mode = {
     name: "tui",
     sink: { publish: (event) => Effect.sync(() => void screen.dispatch({ type: "agent", event })) },
@@ -150,12 +142,20 @@ export const interact = Effect.fnUntraced(function*(invocation: Invocation, host
     switched: (_, session) => Effect.sync(() => void screen.dispatch({ type: "opened", session })),
     refused: () => Effect.void,
     closed: () => Effect.void,
-    sitting: {
+    onlooker: {
       watch: Effect.flatMap(Extensions, ({ changes }) => Stream.runForEach(changes, (figures) => Effect.sync(() => void screen.dispatch({ type: "figures", figures })))),
-      proceed: Deferred.await(proceed),
-      idleInput: ({ typed }) => Effect.sync(() => void screen.dispatch({ type: "said", words: { text: typed, literal: true } })),
-      talk
-    }
+      proceed: Deferred.await(proceed)
+    },
+    onIdleInput: ({ typed }) => Effect.sync(() => void screen.dispatch({ type: "said", words: { text: typed, literal: true } })),
+    converse: Effect.fnUntraced(function*(conversing) {
+      const here = yield* Effect.context()
+      const given: Company = { ...conversing, within: Effect.provideContext(here) }
+      yield* errands.load(given)
+      if (screen.state.answering?.provider === "offline") yield* tell(firstSteps)
+      present = given
+      yield* Deferred.succeed(company, given)
+      return yield* Effect.never
+    })
   }
 
   yield* Effect.addFinalizer(() => Effect.suspend(() => {

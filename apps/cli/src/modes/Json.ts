@@ -8,11 +8,12 @@ import type { Mode } from "./Mode.ts"
 /** JSON mode over our output. There is nobody to ask: questions are cancelled, calls run. */
 export const jsonMode = (output: Output["Service"]): Mode => {
   let faulted = false
-  const write = (event: AgentEvent | SessionRecord): Effect.Effect<void> => {
-    faulted ||= event.type === "error" || event.type === "diagnostic" && event.level === "error"
-    const record = encodeRecord(event)
-    return record === undefined ? Effect.void : output.out(`${record}\n`)
-  }
+  const write = (event: AgentEvent | SessionRecord): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      faulted ||= event.type === "error" || event.type === "diagnostic" && event.level === "error"
+      const record = encodeRecord(event)
+      return record === undefined ? Effect.void : output.out(`${record}\n`)
+    })
   const opened = (session_id: string) => write({ type: "session_start", session_id })
   return {
     name: "json",
@@ -27,9 +28,9 @@ export const jsonMode = (output: Output["Service"]): Mode => {
     opened,
     switched: (from, to) => Effect.andThen(write({ type: "session_end", session_id: from, success: true }), opened(to)),
     refused: (message) => write({ type: "diagnostic", level: "error", message }),
-    closed: (session_id, { success }) => {
-      const why = success || faulted ? Effect.void : write({ type: "diagnostic", level: "error", message: "Interrupted" })
-      return Effect.andThen(why, write({ type: "session_end", session_id, success }))
-    }
+    closed: (session_id, { success }) =>
+      Effect.suspend(() => success || faulted ? Effect.void : write({ type: "diagnostic", level: "error", message: "Interrupted" })).pipe(
+        Effect.andThen(write({ type: "session_end", session_id, success }))
+      )
   }
 }

@@ -1,24 +1,41 @@
 /** How a run is shown. Each way of running is one value of this shape; the rest of the program knows no difference. */
 import type { Effect, Scope } from "effect"
-import type { Agent, EventSink, ModelChoice, QueueModes, RunResult, UserInput } from "@nimlet/agent"
+import type { Agent, EventSink, ModelChoice, QueueModes, RunResult, Trust, UserInput } from "@nimlet/agent"
 import type { Extensions, FrontendShape } from "@nimlet/extension"
 import type { Sessions } from "@nimlet/session"
-import type { Sitting } from "./Sitting.ts"
+import type { Tool } from "@nimlet/tools"
 
 /** What a mode in which somebody speaks with the agent works with. */
 export interface Conversing {
   readonly agent: Agent["Service"]
   readonly extensions: Extensions["Service"]
   readonly sessions: Sessions["Service"]
+  /** Trust in the project. */
+  readonly trust: Trust
   /** A model by name, of the present provider or another; fails with what is missing. */
   readonly model: (name: { readonly provider?: string; readonly model: string }) => Effect.Effect<ModelChoice, { readonly message: string }>
+  /** Models that are known by name. */
+  readonly models: ReadonlyArray<{ readonly provider: string; readonly model: string }>
+  /** Runs commands of the shell, as the model's do. */
+  readonly shell: Tool | undefined
+  /** The folder of extensions' output. */
+  readonly logs: string
 }
+
+/** What shows how extensions start. */
+export interface Onlooker {
+  /** Run beside the start of the extensions, and until the end. */
+  readonly watch: Effect.Effect<void, never, Extensions>
+  /** Ends the wait for extensions that have not registered yet. */
+  readonly proceed: Effect.Effect<void>
+}
+
 /** What shows a run, and who answers its questions. */
 export interface Mode {
   /** Its name on the wire. */
   readonly name: "tui" | "text" | "print" | "json" | "rpc"
-  /** Present where a person stays; without it one prompt is run. */
-  readonly sitting?: Sitting
+  /** Where somebody sees the extensions start. */
+  readonly onlooker?: Onlooker
   readonly sink: EventSink
   readonly frontend: FrontendShape
   /** Tells the person something that is no part of the run: which model answers, what was skipped. */

@@ -43,23 +43,26 @@ export const makeRpcMode = Effect.fnUntraced(function*(
   let failed = false
 
   const writer = makeRpcWriter((text) => output.out(`${text}\n`), () => ui)
-  const publish = (event: AgentEvent) => {
-    // Whoever interrupts a turn knows that it has not come to its end.
-    failed ||= event.type === "error" && event.message !== "Interrupted"
-    return writer.event(event)
-  }
+  const publish = (event: AgentEvent) =>
+    Effect.suspend(() => {
+      // Whoever interrupts a turn knows that it has not come to its end.
+      failed ||= event.type === "error" && event.message !== "Interrupted"
+      return writer.event(event)
+    })
   const jobs = makeRpcJobs(scope, writer, publish)
   const questions = makeRpcQuestions({
     attended: () => ui,
     record: writer.ui,
     approval: (request_id, request) => {
-      const { arguments: args, canRemember, reason, summary, tool } = request
+      const { arguments: args, canRemember, preview, project, reason, summary, tool } = request
       const call = jobs.callOf(request)
       const { input, type: _, ...about } = call ?? { type: "", session_id: "", turn_id: "", run_id: "", step: -1, tool_id: request_id, tool_name: tool, input: args }
       return writer.event({ type: "approval_required", ...about, input, can_remember: canRemember }, {
         request_id,
         arguments: args,
         summary,
+        ...(project === true ? { project } : {}),
+        ...(preview === undefined ? {} : { preview }),
         ...(reason === undefined ? {} : { reason })
       })
     }

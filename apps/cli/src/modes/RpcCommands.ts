@@ -40,12 +40,12 @@ const offers: { readonly [O in Exclude<Offer, "accepted">]: string } = {
 
 /** What waits for a change that is under way: a client need not read the reply to `new` before it says something there. */
 const patient = new Set<RpcCommandName>([
-  "prompt", "steer", "follow_up", "command", "new", "resume", "fork", "compact", "reload", "set_model", "stats", "get_state"
+  "prompt", "steer", "follow_up", "command", "new", "resume", "fork", "compact", "reload", "set_model", "set_mode", "trust", "stats", "get_state"
 ])
 
 /** Carries out commands; true when it was the last. */
 export const makeRpcCommands = Effect.fnUntraced(function*(
-  { conversing: { agent, extensions, model, sessions }, jobs, modes, save, scope, writer }: RpcCommandOptions
+  { conversing: { agent, extensions, model, sessions, trust }, jobs, modes, save, scope, writer }: RpcCommandOptions
 ): Effect.fn.Return<(command: AgentCommand) => Effect.Effect<boolean>> {
   const inOrder = yield* Semaphore.make(1)
   let stopping = false
@@ -126,11 +126,15 @@ export const makeRpcCommands = Effect.fnUntraced(function*(
     set_model: ({ id, type: _, ...name }) =>
       change(id, "set_model", Effect.flatMap(model(name), (choice) => Effect.as(agent.select(choice), { provider: choice.provider, model: choice.model }))),
     set_mode: ({ id, mode }) =>
-      agent.setMode(mode).pipe(
-        Effect.flatMap((chosen) => succeed(id, { mode: chosen.id })),
-        Effect.catch(({ message }) => fail(id, message))
-      ),
-    trust: ({ id, on }) => change(id, "trust", Effect.map(agent.setTrust(on), ({ files, trusted }) => ({ trusted, files: files.map(({ path }) => path) }))),
+      Effect.matchEffect(agent.setMode(mode), { onFailure: ({ message }) => fail(id, message), onSuccess: (chosen) => succeed(id, { mode: chosen.id }) }),
+    trust: ({ id, on }) =>
+      change(id, "trust", trust.set(on).pipe(
+        Effect.andThen(agent.reload),
+        Effect.map(() => {
+          const { files, trusted } = trust.current()
+          return { trusted, files: files.map(({ path }) => path) }
+        })
+      )),
     get_state: ({ id }) => Effect.flatMap(state, (found) => succeed(id, found)),
     clear_queue: ({ id }) =>
       Effect.flatMap(agent.clearQueued, ({ followUp, steering }) =>

@@ -74,7 +74,7 @@ export const makeRpcJobs = (scope: Scope.Scope, writer: RpcWriter, publish: Even
   })
 
   const sinkOf = (turn: Turn, begun: Deferred.Deferred<void>, id: string | undefined): EventSink => ({
-    publish: (event) => Effect.suspend(() => {
+    publish: (event) => Effect.suspend((): Effect.Effect<unknown> => {
       switch (event.type) {
         case "run_start":
           turn.error = undefined
@@ -99,7 +99,7 @@ export const makeRpcJobs = (scope: Scope.Scope, writer: RpcWriter, publish: Even
         }
       }
       return publish(event)
-    })
+    }).pipe(Effect.asVoid)
   })
 
   /** The records of a turn of which there are none: it was interrupted before it began. */

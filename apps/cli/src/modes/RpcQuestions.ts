@@ -32,11 +32,12 @@ const cancelled = { cancelled: true } as const
 
 const fail = (problem: string) => Result.fail(problem)
 
-const toApproval = (canRemember: boolean) => (reply: Reply): Result.Result<Approval, string> => {
+const toApproval = ({ canRemember, project = false }: ApprovalRequest) => (reply: Reply): Result.Result<Approval, string> => {
   if (reply.type !== "approve") return fail("This request wants approve.")
   const { decision, reason } = reply
   if (decision === "deny") return Result.succeed({ decision, reason: reason ?? "denied by the client" })
-  return decision === "once" || canRemember ? Result.succeed({ decision }) : fail("decision must be once or deny.")
+  const offered = ["once", ...(canRemember ? ["session"] : []), ...(canRemember && project ? ["project"] : [])]
+  return offered.includes(decision) ? Result.succeed({ decision }) : fail(`decision must be one of: ${[...offered, "deny"].join(", ")}`)
 }
 
 const toAnswer = (options: ReadonlyArray<string>) => (reply: Reply): Result.Result<Answer, string> => {
@@ -91,7 +92,7 @@ export const makeRpcQuestions = ({ approval, attended, record }: Asking): RpcQue
       editor: (asked) => attended() ? ask(request("editor", asked), toAnswer([]), cancelled) : headless.editor(asked),
       approve: (asked) =>
         attended()
-          ? ask((id) => approval(id, asked), toApproval(asked.canRemember), { decision: "deny", reason: "nobody answered: the client has gone" })
+          ? ask((id) => approval(id, asked), toApproval(asked), { decision: "deny", reason: "nobody answered: the client has gone" })
           : headless.approve(asked)
     },
     reply: (reply) => Effect.sync(() => {

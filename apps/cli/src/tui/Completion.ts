@@ -39,6 +39,7 @@ export const filesBelow = Effect.fnUntraced(function*(root: string): Effect.fn.R
 const commandItems = (state: State): ReadonlyArray<AutocompleteItem> =>
   [
     ...[...builtinCommands, ...screenCommands].map(({ description, name }) => ({ value: name, label: `/${name}`, description })),
+    ...state.working.commands.map(({ description, name }) => ({ value: name, label: `/${cleanLine(name, 60)}`, description: cleanLine(description, 200) })),
     ...offeredCommands(state).map(({ description, extension, name }) => ({ value: name, label: `/${cleanLine(name, 60)}`, description: cleanLine(`${description} (${extension})`, 200) }))
   ].toSorted((a, b) => a.value < b.value ? -1 : 1)
 

@@ -56,8 +56,8 @@ export const choicesOf = (question: Question): ReadonlyArray<Choice> => {
         { label: "Yes, this once", keys: ["y"], outcome: decision({ decision: "once" }) },
         ...question.request.canRemember
           ? [
-            { label: "Yes, and in this session", keys: ["s"], outcome: decision({ decision: "session" }) },
-            { label: "Yes, and in this project", keys: ["p"], outcome: decision({ decision: "project" }) }
+            { label: "Yes, and again in this session", keys: ["s"], outcome: decision({ decision: "session" }) },
+            ...(question.request.project === true ? [{ label: "Yes, and in this project from now on", keys: ["p"], outcome: decision({ decision: "project" }) }] : [])
           ]
           : [],
         { label: "No", keys: ["n"], outcome: denied(byUser) },

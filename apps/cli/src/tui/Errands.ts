@@ -1,18 +1,13 @@
 /** What the reducer wants done: with the agent, the extensions, the sessions. What comes of it goes back as an event. */
 import { Cause, Effect, Fiber, FileSystem, Path, Stream } from "effect"
-import type { Agent } from "@nimlet/agent"
-import { type Extensions, logNameOf } from "@nimlet/extension"
-import { type Sessions, titleOf, wordsOf } from "@nimlet/session"
-import type { Surroundings } from "../modes/Sitting.ts"
+import { logNameOf } from "@nimlet/extension"
+import { titleOf, wordsOf } from "@nimlet/session"
+import type { Conversing } from "../modes/Mode.ts"
 import { itemsOf } from "./Item.ts"
 import type { Command, Event, Pickable, State, Words } from "./State.ts"
 
 /** Whom there is to do it with. */
-export interface Company {
-  readonly agent: Agent["Service"]
-  readonly extensions: Extensions["Service"]
-  readonly sessions: Sessions["Service"]
-  readonly surroundings: Surroundings
+export interface Company extends Conversing {
   /** Runs something where the agent lives: its events and questions come to the screen. */
   readonly within: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
@@ -23,6 +18,8 @@ export interface ErrandsOptions {
   readonly state: () => State
   /** There once the extensions have started. */
   readonly company: Effect.Effect<Company>
+  /** The same where it is there already. */
+  readonly present: () => Company | undefined
   /** Takes up earlier prompts. */
   readonly remember: (text: string) => void
   readonly ids: () => number
@@ -39,7 +36,7 @@ const ago = (millis: number): string => {
 }
 
 /** Makes the errands. */
-export const makeErrands = ({ company, dispatch, ids, remember, state }: ErrandsOptions) => {
+export const makeErrands = ({ company, dispatch, ids, present, remember, state }: ErrandsOptions) => {
   let running: Fiber.Fiber<void> | undefined
   const show = (event: Event): Effect.Effect<void> => Effect.sync(() => void dispatch(event))
   const tell = (text: string, level: "info" | "warning" | "error" = "info") => show({ type: "notice", level, text })
@@ -49,12 +46,25 @@ export const makeErrands = ({ company, dispatch, ids, remember, state }: Errands
     yield* show({ type: "ready", answering: { provider, model, ...(contextWindow === undefined ? {} : { window: contextWindow }) } })
   })
 
+  const standing = Effect.fnUntraced(function*({ agent }: Company) {
+    const { id, label } = yield* agent.mode
+    yield* show({ type: "working", working: { mode: id === "act" ? undefined : label, yolo: yield* agent.yolo, commands: yield* agent.fileCommands } })
+  })
+
+  const cycleMode = Effect.fnUntraced(function*(given: Company) {
+    const [all, { id }] = [yield* given.agent.modes, yield* given.agent.mode]
+    const next = all[(all.findIndex((mode) => mode.id === id) + 1) % all.length]
+    if (next !== undefined) yield* given.agent.setMode(next.id)
+    yield* standing(given)
+  }, Effect.catch((error) => tell(error.message, "warning")))
+
   /** Shows the session that is open. */
   const load = Effect.fnUntraced(function*(given: Company) {
     const entries = yield* (yield* given.agent.session).entries
     for (const entry of entries) if (entry.type === "user" && "role" in entry) remember(wordsOf(entry))
     yield* show({ type: "loaded", items: itemsOf(entries, ids), title: titleOf(entries) })
     yield* selected(given)
+    yield* standing(given)
   })
 
   const watchQueue = Effect.fnUntraced(function*({ agent }: Company) {
@@ -71,6 +81,12 @@ export const makeErrands = ({ company, dispatch, ids, remember, state }: Errands
     return [...steering, ...followUp].filter(({ extension }) => extension === undefined).map(({ content }) => content).join("\n\n")
   })
 
+  /** The same, into the composer at once. */
+  const giveBack = Effect.suspend(() => {
+    const given = present()
+    return given === undefined ? show({ type: "returned", text: "" }) : Effect.flatMap(takeBack(given), (text) => show({ type: "returned", text }))
+  })
+
   const say = Effect.fnUntraced(function*({ literal, text }: Words) {
     let editorText = ""
     let back = ""
@@ -82,6 +98,7 @@ export const makeErrands = ({ company, dispatch, ids, remember, state }: Errands
       editorText = result.editorText ?? ""
       const title = titleOf(yield* (yield* given.agent.session).entries)
       yield* show({ type: "titled", title })
+      yield* standing(given)
       // A session of its own has extensions of its own; what they offer is known at once, not with the next look.
       yield* show({ type: "figures", figures: yield* given.extensions.figures })
     }).pipe(
@@ -100,11 +117,11 @@ export const makeErrands = ({ company, dispatch, ids, remember, state }: Errands
   })
 
   const itemsFor = Effect.fnUntraced(function*(what: "resume" | "model" | "fork") {
-    const { agent, sessions, surroundings } = yield* company
+    const { agent, models, sessions } = yield* company
     const session = yield* agent.session
     switch (what) {
       case "model":
-        return surroundings.models.map(({ model, provider }): Pickable => ({ value: `${provider}/${model}`, label: model, about: provider }))
+        return models.map(({ model, provider }): Pickable => ({ value: `${provider}/${model}`, label: model, about: provider }))
       case "fork": {
         const said = (yield* session.entries).flatMap((entry) => entry.type === "user" && "role" in entry ? [wordsOf(entry)] : [])
         return said.map((text, index): Pickable => ({ value: String(index + 1), label: text, about: `message ${index + 1}` })).toReversed()
@@ -119,11 +136,11 @@ export const makeErrands = ({ company, dispatch, ids, remember, state }: Errands
 
   const select = Effect.fnUntraced(function*(value: string) {
     const given = yield* company
-    const { models } = given.surroundings
+    const { models } = given
     const [head = "", ...rest] = value.split("/")
     const isProvider = rest.length > 0 && models.some(({ provider }) => provider === head)
     const provider = isProvider ? head : (yield* given.agent.selection).provider
-    const choice = yield* given.surroundings.choose(provider, isProvider ? rest.join("/") : value)
+    const choice = yield* given.model({ provider, model: isProvider ? rest.join("/") : value })
     yield* given.agent.select(choice)
     yield* selected(given)
     yield* tell(`${choice.provider}/${choice.model} answers from now on.`)
@@ -132,15 +149,15 @@ export const makeErrands = ({ company, dispatch, ids, remember, state }: Errands
   const readLog = Effect.fnUntraced(function*(key: string) {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
-    const { surroundings } = yield* company
-    const text = yield* Effect.orElseSucceed(fs.readFileString(path.join(surroundings.logs, logNameOf(key))), () => "")
+    const { logs } = yield* company
+    const text = yield* Effect.orElseSucceed(fs.readFileString(path.join(logs, logNameOf(key))), () => "")
     yield* show({ type: "log", key, lines: text.trimEnd() === "" ? [] : text.trimEnd().split("\n").slice(-logLines) })
   })
 
   const shell = Effect.fnUntraced(function*({ command, id, share }: Extract<Command, { readonly type: "shell" }>) {
     let output = ""
-    const { surroundings } = yield* company
-    const run = surroundings.shell?.run({ command }, {
+    const given = yield* company
+    const run = given.shell?.run({ command }, {
       output: (delta) => Effect.suspend(() => show({ type: "shell", id, output: output = `${output}${delta}`.slice(-64 * 1024), code: undefined }))
     })
     const result = run === undefined ? undefined : yield* Effect.onInterrupt(run, () => show({ type: "shell", id, output: `${output}\ninterrupted`, code: 130 }))
@@ -171,7 +188,7 @@ export const makeErrands = ({ company, dispatch, ids, remember, state }: Errands
       case "followUp":
         return queue(command.type, command.text)
       case "takeBack":
-        return Effect.flatMap(company, takeBack).pipe(Effect.flatMap((text) => show({ type: "returned", text })))
+        return giveBack
       case "act":
         return Effect.flatMap(company, ({ extensions }) => extensions.act(command.key, command.action, command.text)).pipe(
           Effect.flatMap((done) => done ? Effect.void : tell(`That is no longer offered by ${command.key.split(":")[0] ?? command.key}.`, "warning"))
@@ -184,6 +201,8 @@ export const makeErrands = ({ company, dispatch, ids, remember, state }: Errands
         return Effect.flatMap(itemsFor(command.what), (items) => show({ type: "items", what: command.what, items }))
       case "select":
         return select(command.value)
+      case "cycleMode":
+        return Effect.flatMap(company, cycleMode)
       case "load":
         return Effect.flatMap(company, load)
       default:
@@ -197,7 +216,7 @@ export const makeErrands = ({ company, dispatch, ids, remember, state }: Errands
       case "shell":
         return interruptible(Effect.asVoid(runShell(command)))
       case "interrupt":
-        return Effect.suspend(() => running === undefined ? Effect.void : Fiber.interrupt(running))
+        return Effect.andThen(giveBack, Effect.suspend(() => running === undefined ? Effect.void : Fiber.interrupt(running)))
       default:
         return Effect.flatMap(company, ({ within }) => within(withAgent(command)))
     }

@@ -1,7 +1,7 @@
 /** The keys of the screen: what each action is called, what it does, and which keys do it. Pure. */
 
 /** An action that keys can be bound to. */
-export type Action = "interrupt" | "clear" | "leave" | "details" | "followUp" | "takeBack" | "suspend" | "editor"
+export type Action = "interrupt" | "clear" | "leave" | "details" | "followUp" | "takeBack" | "suspend" | "editor" | "mode"
 
 /** An action's name in settings, its keys, and what it does. */
 export interface Binding {
@@ -19,7 +19,8 @@ export const defaultKeys: { readonly [A in Action]: Binding } = {
   followUp: { name: "app.message.followUp", keys: ["alt+enter"], about: "say it when the run has ended" },
   takeBack: { name: "app.message.dequeue", keys: ["alt+up"], about: "take back what waits to be said" },
   suspend: { name: "app.suspend", keys: ["ctrl+z"], about: "go to the background; `fg` comes back" },
-  editor: { name: "app.editor.external", keys: ["ctrl+g"], about: "write in your own editor" }
+  editor: { name: "app.editor.external", keys: ["ctrl+g"], about: "write in your own editor" },
+  mode: { name: "app.thinking.cycle", keys: ["shift+tab"], about: "the next way of working: act, plan, those of extensions" }
 }
 
 /** Keys of the composer that differ from the terminal library's own. */
@@ -46,7 +47,7 @@ const composerTable: ReadonlyArray<readonly [string, string]> = [
 /** Which keys do what. */
 export type Keymap = { readonly [A in Action]: ReadonlyArray<string> }
 
-const actions: ReadonlyArray<Action> = ["interrupt", "clear", "leave", "details", "followUp", "takeBack", "suspend", "editor"]
+const actions: ReadonlyArray<Action> = ["interrupt", "clear", "leave", "details", "followUp", "takeBack", "suspend", "editor", "mode"]
 
 /** The keys in force. What a person says of an action takes the place of its own keys; names nobody knows mean nothing. */
 export const makeKeymap = (chosen: Readonly<Record<string, ReadonlyArray<string>>> = {}): Keymap => {
@@ -59,7 +60,8 @@ export const makeKeymap = (chosen: Readonly<Record<string, ReadonlyArray<string>
     followUp: keys("followUp"),
     takeBack: keys("takeBack"),
     suspend: keys("suspend"),
-    editor: keys("editor")
+    editor: keys("editor"),
+    mode: keys("mode")
   }
 }
 

@@ -58,6 +58,8 @@ const onEvent = (state: State, event: Exclude<Event, { readonly type: "key" }>):
       return step({ ...state, session: { id: event.session, title: "" }, tokens: { input: 0, output: 0, context: 0, run: 0, steps: 0 } }, { type: "load" })
     case "ready":
       return step({ ...state, answering: event.answering })
+    case "working":
+      return step({ ...state, working: event.working })
     case "loaded":
       return step(add({ ...state, session: { ...state.session, title: event.title } }, ...event.items))
     case "titled":

@@ -13,6 +13,13 @@ export interface Answering {
   readonly window?: number
 }
 
+/** How the agent works: its mode, where that is not the usual one, whether calls run unasked, and commands that are files. */
+export interface Working {
+  readonly mode: string | undefined
+  readonly yolo: boolean
+  readonly commands: ReadonlyArray<{ readonly name: string; readonly description: string }>
+}
+
 /** A run of the agent, from the moment its words were sent. */
 export interface Running {
   readonly since: number
@@ -51,6 +58,7 @@ export interface State {
   readonly session: { readonly id: string; readonly title: string }
   /** Undefined until the extensions have started and the model is known. */
   readonly answering: Answering | undefined
+  readonly working: Working
   /** What cannot change any more, oldest first, and how many before it are kept no longer. */
   readonly settled: ReadonlyArray<Item>
   readonly forgotten: number
@@ -102,6 +110,7 @@ export type Event =
   | { readonly type: "figures"; readonly figures: ReadonlyArray<ExtensionFigures> }
   | { readonly type: "opened"; readonly session: string }
   | { readonly type: "ready"; readonly answering: Answering }
+  | { readonly type: "working"; readonly working: Working }
   | { readonly type: "loaded"; readonly items: ReadonlyArray<Item>; readonly title: string }
   | { readonly type: "titled"; readonly title: string }
   | { readonly type: "returned"; readonly text: string }
@@ -120,7 +129,7 @@ export type Event =
 export type Command =
   | { readonly type: "prompt"; readonly words: Words }
   | { readonly type: "steer" | "followUp"; readonly text: string }
-  | { readonly type: "interrupt" | "proceed" | "takeBack" | "redraw" | "suspend" | "edit" | "quit" | "ring" | "load" }
+  | { readonly type: "interrupt" | "proceed" | "takeBack" | "redraw" | "suspend" | "edit" | "quit" | "ring" | "load" | "cycleMode" }
   /** Sends what is in the composer, as if Enter had been pressed. */
   | { readonly type: "submit"; readonly as: "followUp" }
   /** Puts words into the composer: before what is there, or in its place. */
@@ -147,6 +156,7 @@ export const initial = (options: { readonly version: string; readonly folder: st
   folder: options.folder,
   session: { id: "", title: "" },
   answering: undefined,
+  working: { mode: undefined, yolo: false, commands: [] },
   settled: [{ kind: "welcome", version: options.version, folder: options.folder }],
   forgotten: 0,
   live: [],

@@ -261,6 +261,16 @@ describe("questions", () => {
     rig.key("s")
     rig.key("p")
     assert.deepStrictEqual(rig.done, [])
+    rig.key("escape")
+    rig.on({ type: "asked", id: 2, question: approval })
+    void rig.done
+    rig.wait(301)
+    rig.key("p")
+    assert.deepStrictEqual(rig.done, [], "not where it cannot be remembered")
+    rig.on({ type: "withdrawn", id: 2 }, { type: "asked", id: 3, question: { ...approval, request: { ...approval.request, project: true } } })
+    rig.wait(301)
+    rig.key("p")
+    assert.deepStrictEqual(rig.done, [{ type: "answer", id: 3, outcome: { kind: "approval", approval: { decision: "project" } } }])
   })
 })
 

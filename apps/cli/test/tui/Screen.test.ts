@@ -187,13 +187,31 @@ describe("the screen", () => {
   it("shows a question above the draft, answers it by key, and leaves the draft alone", async () => {
     const { commands, glass, screen } = makeScreen()
     glass.type("d", "r", "a", "f", "t")
-    screen.dispatch({ type: "asked", id: 1, question: { kind: "approval", request: { tool: "bash", arguments: { command: "rm -r build" }, summary: "rm -r build", canRemember: true } } })
+    screen.dispatch({ type: "asked", id: 1, question: { kind: "approval", request: { tool: "bash", arguments: { command: "rm -r build" }, summary: "rm -r build", canRemember: true, project: true } } })
     const seen = (await glass.seen()).join("\n")
-    for (const text of ["Allow bash?", "rm -r build", "this once", "in this session", "in this project", "say why", "draft"]) assert.include(seen, text)
+    for (const text of ["Allow bash?", "rm -r build", "this once", "again in this session", "in this project", "say why", "draft"]) assert.include(seen, text)
     glass.type("n")
     assert.deepStrictEqual(commands, [{ type: "answer", id: 1, outcome: { kind: "approval", approval: { decision: "deny", reason: "denied by the user" } } }])
     assert.notInclude((await glass.seen()).join("\n"), "Allow bash?")
     assert.strictEqual(screen.composed, "draft")
+  })
+
+  it("says plainly that a mode or yolo is in force, however narrow it is", async () => {
+    const { commands, glass, screen } = makeScreen({ columns: 40 })
+    screen.dispatch({ type: "working", working: { mode: "plan", yolo: true, commands: [] } })
+    const footer = (await glass.seen()).filter((line) => line !== "").at(-1)
+    assert.match(footer ?? "", /^\[plan\] \[yolo: nothing is asked\]/)
+    glass.type("\u001b[Z")
+    assert.deepStrictEqual(commands, [{ type: "cycleMode" }])
+  })
+
+  it("shows what a protected change would do", async () => {
+    const { glass, screen } = makeScreen()
+    const request = { tool: "write", arguments: { path: ".nimlet/config.json" }, summary: ".nimlet/config.json", reason: "a protected file", preview: "-old\n+new", canRemember: false }
+    screen.dispatch({ type: "asked", id: 1, question: { kind: "approval", request } })
+    const seen = (await glass.seen()).join("\n")
+    for (const text of [".nimlet/config.json", "-old", "+new", "a protected file"]) assert.include(seen, text)
+    assert.notInclude(seen, "session")
   })
 
   it("never shows a password", async () => {

@@ -4,13 +4,21 @@
  */
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process"
 import type { Readable, Writable } from "node:stream"
-import { Deferred, Effect, Option, type Scope } from "effect"
+import { Context, Deferred, Effect, Option, type Scope } from "effect"
 import type { CommandLine } from "./CommandLine.ts"
 
 /** After SIGTERM the group has this long before SIGKILL. */
 const killAfter = "500 millis"
 /** A killed process is gone at once; one that the system cannot end is not waited for longer than this. */
 const buryFor = "1 second"
+
+/**
+ * The groups of extensions that run, by the id of their leader, for a program that must be able to end at once and take
+ * them along. The one in force where extensions are started is kept for their life; the default is looked at by nobody.
+ */
+export const ProcessGroups: Context.Reference<Set<number>> = Context.Reference("@nimlet/extension/ProcessGroups", {
+  defaultValue: () => new Set<number>()
+})
 
 /** What runs. The streams are in no mode yet; an error of theirs is not an error of ours. */
 export interface ProcessGroup {
@@ -107,13 +115,16 @@ export const startProcessGroup = Effect.fnUntraced(function*(
   command: Command
 ): Effect.fn.Return<ProcessGroup, SpawnFailure, Scope.Scope> {
   const exit = yield* Deferred.make<string>()
+  const groups = yield* ProcessGroups
   const child = yield* Effect.acquireRelease(
     Effect.tap(begin(command), (started) =>
       Effect.sync(() => {
+        if (started.pid !== undefined) groups.add(started.pid)
         started.once("exit", (code, signal) =>
           Deferred.doneUnsafe(exit, Effect.succeed(code === null ? `was ended by ${signal}` : `exited with code ${code}`)))
       })),
-    (started) => end(started, Deferred.await(exit))
+    (started) =>
+      Effect.ensuring(end(started, Deferred.await(exit)), Effect.sync(() => started.pid === undefined ? false : groups.delete(started.pid)))
   )
   const { pid, stderr, stdin, stdout } = child
   if (pid === undefined || stdin === null || stdout === null || stderr === null) {

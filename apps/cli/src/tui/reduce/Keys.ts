@@ -159,6 +159,8 @@ const onAction = (state: State, key: string, composer: ComposerState): Step => {
       return taken(state, { type: "suspend" })
     case "editor":
       return taken(state, { type: "edit" })
+    case "mode":
+      return taken(state, { type: "cycleMode" })
     case undefined:
       return left(state)
   }

@@ -26,6 +26,7 @@ const helpText = (state: State): string =>
     ...[...builtinCommands.map((command) => [usageOf(command), command.description] as const), ...screenCommands.map(({ description, name, usage }) => [`/${name} ${usage}`.trim(), description] as const)]
       .toSorted(([a], [b]) => a < b ? -1 : 1)
       .map(([usage, about]) => `${usage.padEnd(26)} ${about}`),
+    ...state.working.commands.map(({ description, name }) => `${`/${name}`.padEnd(26)} ${description}`.trimEnd()),
     ...offeredCommands(state).map(({ description, extension, name }) => `${`/${name}`.padEnd(26)} ${description === "" ? "" : `${description} `}(${extension})`),
     `${"!COMMAND".padEnd(26)} Run a command of the shell and tell the model; !!COMMAND tells it nothing`
   ].join("\n")

@@ -26,9 +26,9 @@ const bodyOf = (question: Question, { open, palette, width }: Look): ReadonlyArr
   }
   switch (question.kind) {
     case "approval": {
-      const { arguments: args, reason, summary, tool } = question.request
+      const { arguments: args, preview, reason, summary, tool } = question.request
       const path = typeof args["path"] === "string" ? [palette.bold(fit(cleanLine(args["path"]), width))] : []
-      const change = changeOf(tool, args)
+      const change = preview ?? changeOf(tool, args)
       const what = change !== undefined
         ? [...path, ...diffLines(change, { count: open ? 400 : 16, palette, width })]
         : typeof args["command"] === "string"

@@ -42,12 +42,15 @@ export const waitingLines = ({ later, waiting }: State, { palette, width }: Look
 
 /** The last line: where we are, and who answers. */
 export const footerLine = (state: State, { palette, width }: Look): string => {
-  const { answering, folder, leaving, session, tokens } = state
+  const { answering, folder, leaving, session, tokens, working } = state
   if (leaving !== undefined) return fit(palette.yellow("ctrl+c once more leaves"), width)
   const name = folder.split("/").at(-1) ?? folder
+  const marks = [...(working.mode === undefined ? [] : [palette.yellow(`[${cleanLine(working.mode, 40)}]`)]), ...(working.yolo ? [palette.red("[yolo: nothing is asked]")] : [])]
   const left = [cleanLine(name, 60), ...(session.title === "" ? [] : [cleanLine(session.title, 60)])].join(" · ")
   const full = answering?.window === undefined || tokens.context === 0 ? [] : [`${Math.min(100, Math.round(tokens.context / answering.window * 100))}%`]
   const right = answering === undefined ? "" : [...full, cleanLine(`${answering.provider}/${answering.model}`, 80)].join(" · ")
-  const room = width - visibleWidth(left) - visibleWidth(right)
-  return palette.dim(room >= 2 ? `${left}${" ".repeat(room)}${right}` : fit(right === "" ? left : right, width))
+  const mark = marks.map((one) => `${one} `).join("")
+  const room = width - visibleWidth(mark) - visibleWidth(left) - visibleWidth(right)
+  const rest = room >= 2 ? `${left}${" ".repeat(room)}${right}` : right === "" ? left : right
+  return fit(`${mark}${palette.dim(rest)}`, width)
 }
