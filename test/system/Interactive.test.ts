@@ -77,7 +77,7 @@ const nothingLeft = async (terminal: TmuxSession, space: Workspace) => {
   expect(await lastingSurvivors(space.root)).toEqual([])
 }
 
-const idle = (terminal: TmuxSession) => terminal.until((screen) => !/ (working|starting|interrupting) /.test(screen))
+const idle = (terminal: TmuxSession) => terminal.until((screen) => !/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] |^starting/m.test(screen))
 
 const leave = async (terminal: TmuxSession) => {
   await command(terminal, "/quit")
@@ -109,7 +109,7 @@ describe("a session at a terminal", () => {
     await leave(terminal)
     const [, session] = /Go on with this session: nimlet --session (\S+)/.exec(terminal.screen())!
     say(terminal, `clear; nimlet --script script.json --session ${session}`)
-    const back = await terminal.until("scripted/script")
+    const back = await terminal.until((seen) => !seen.includes("Go on with") && seen.includes("scripted/script"))
     for (const text of ["> more", "✗ bash rm -r everything", "Then not."]) expect(back).toContain(text)
     await leave(terminal)
     await nothingLeft(terminal, space)

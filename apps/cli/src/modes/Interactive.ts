@@ -20,17 +20,23 @@ import type { Mode } from "./Mode.ts"
 
 type Needs = ChildProcessSpawner.ChildProcessSpawner | FileSystem.FileSystem | Path.Path
 
-const KeyBindings = Schema.fromJsonString(Schema.Record(Schema.String, Schema.Union([Schema.String, Schema.Array(Schema.String)])))
+const KeyBindings = Schema.Record(Schema.String, Schema.Union([Schema.String, Schema.Array(Schema.String)]))
+const OwnFile = Schema.fromJsonString(KeyBindings)
+const SettingsFile = Schema.fromJsonString(Schema.Struct({ keybindings: Schema.optionalKey(KeyBindings) }))
 
-/** The person's own keys, by action; `problem` says what is wrong with the file. */
+/** The person's own keys, by action: those of the settings, and of a file of their own over them. A file that is wrong is left aside. */
 const readKeys = Effect.fnUntraced(function*(host: Host) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const file = path.join(host.home, ".nimlet", "keybindings.json")
-  const text = yield* Effect.orElseSucceed(fs.readFileString(file), () => "{}")
-  const decoded = Schema.decodeResult(KeyBindings)(text)
-  if (Result.isFailure(decoded)) return { keys: {}, problem: `${file} was left aside: it must be an object of actions, each with a key or a list of keys.` }
-  return { keys: Object.fromEntries(Object.entries(decoded.success).map(([action, keys]) => [action, typeof keys === "string" ? [keys] : keys])), problem: undefined }
+  const read = (name: string) => Effect.orElseSucceed(fs.readFileString(path.join(host.home, ".nimlet", name)), () => "{}")
+  // What else is wrong with the settings is told by whoever reads all of them.
+  const settings = Result.getOrElse(Schema.decodeResult(SettingsFile)(yield* read("config.json")), () => ({ keybindings: undefined }))
+  const own = Schema.decodeResult(OwnFile)(yield* read("keybindings.json"))
+  const chosen = { ...settings.keybindings, ...Result.getOrElse(own, () => ({})) }
+  return {
+    keys: Object.fromEntries(Object.entries(chosen).map(([action, keys]) => [action, typeof keys === "string" ? [keys] : keys])),
+    problem: Result.isFailure(own) ? "~/.nimlet/keybindings.json was left aside: it must be an object of actions, each with a key or a list of keys." : undefined
+  }
 })
 
 /** What the terminal says of its ground in `COLORFGBG`: dark where it says nothing. */

@@ -63,6 +63,8 @@ export const makeCompletion = (state: () => State, files: () => Promise<Readonly
   },
   applyCompletion: (lines, cursorLine, cursorCol, item, prefix) => {
     const line = lines[cursorLine] ?? ""
+    // Keys were faster than the list: what is typed stands, and nothing is put in its place.
+    if (!line.slice(0, cursorCol).endsWith(prefix) || (prefix.startsWith("/") && cursorCol !== prefix.length)) return { lines, cursorLine, cursorCol }
     const words = `${prefix.startsWith("/") ? "/" : "@"}${item.value}${item.value.endsWith("/") ? "" : " "}`
     const head = line.slice(0, cursorCol - prefix.length) + words
     return { lines: lines.map((one, index) => index === cursorLine ? head + line.slice(cursorCol) : one), cursorLine, cursorCol: head.length }

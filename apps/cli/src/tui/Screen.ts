@@ -20,6 +20,9 @@ const rebuilt = 2_000
 /** How many lines beyond the screen are held before those that have scrolled away are let go. */
 const held = 600
 
+/** Enter that was pressed before the terminal was ours comes as a line feed; for so long after the start it is Enter, in milliseconds. */
+const typedAhead = 1_000
+
 /** What a screen is made of. */
 export interface ScreenOptions {
   readonly terminal: Terminal
@@ -83,6 +86,7 @@ export class Screen {
   #lines = 0
   #submitAs: "steer" | "followUp" = "steer"
   #up = false
+  #since = 0
 
   constructor(options: ScreenOptions) {
     const { palette } = options
@@ -103,7 +107,10 @@ export class Screen {
     this.#tui.addChild(root)
     this.#tui.setFocus(this.#editor)
     this.#tui.drawn = () => this.#letGo()
-    this.#tui.addInputListener((data) => this.#guarded(() => this.#key(data), true) ? { consume: true } : undefined)
+    this.#tui.addInputListener((given) => {
+      const data = given === "\n" && options.now() - this.#since < typedAhead ? "\r" : given
+      return this.#guarded(() => this.#key(data), true) ? { consume: true } : { data }
+    })
     this.#editor.onSubmit = (text) => this.#submit(text)
   }
 
@@ -114,6 +121,7 @@ export class Screen {
 
   /** Takes the terminal. */
   start(): void {
+    this.#since = this.#options.now()
     this.#tui.start()
     this.#options.terminal.write(enter)
     this.#options.terminal.setTitle(`nimlet · ${clean(this.#state.folder.split("/").at(-1) ?? "").slice(0, 60)}`)

@@ -15,7 +15,7 @@ afterEach(() => {
   for (const screen of open.splice(0)) screen.stop()
 })
 
-const makeScreen = ({ columns = 80, rows = 24, state = {} }: { readonly columns?: number; readonly rows?: number; readonly state?: Partial<State> } = {}) => {
+const makeScreen = ({ columns = 80, rows = 24, state = {}, step = 1_000 }: { readonly step?: number; readonly columns?: number; readonly rows?: number; readonly state?: Partial<State> } = {}) => {
   const glass = new Glass(columns, rows)
   const commands: Array<Command> = []
   const crashes: Array<unknown> = []
@@ -25,7 +25,7 @@ const makeScreen = ({ columns = 80, rows = 24, state = {} }: { readonly columns?
     palette: makePalette({ colours: false, theme: "dark" }),
     state: { ...initial({ version: "1.2.3", folder: "/home/me/work", now }), answering: { provider: "p", model: "m" }, ...state },
     keys: composerKeys as Record<string, Array<"enter">>,
-    now: () => now += 1_000,
+    now: () => now += step,
     perform: (command) => void commands.push(command),
     changed: () => undefined,
     crashed: (error) => void crashes.push(error)
@@ -172,6 +172,14 @@ describe("the screen", () => {
     assert.strictEqual(screen.composed, "")
     glass.type("\u001f")
     assert.strictEqual(screen.composed, "hi\ntwo\nlines")
+  })
+
+  it("takes Enter that was pressed before the terminal was ready for Enter, and later a line feed for a new line", () => {
+    const { commands, glass, screen } = makeScreen({ step: 200 })
+    glass.type("h", "i", "\n")
+    assert.deepStrictEqual(commands, [{ type: "prompt", words: { text: "hi", literal: false } }])
+    glass.type("a", "\n", "b")
+    assert.strictEqual(screen.composed, "a\nb")
   })
 
   it("queues words for afterwards with alt+enter and puts returned ones before a draft", () => {
