@@ -33,6 +33,7 @@ describe("a project that nobody has trusted", () => {
       expect(run.stdout).not.toContain(notice)
     }
     for (const args of [["--help"], ["--version"], ["--no-approve", ...offline, "list the files"]]) expect((await space.nimlet(args)).stderr).not.toContain(notice)
+    expect((await space.nimlet(["--approve", "--no-approve", "x"])).code).toBe(2)
     expect(pwned()).toBe(false)
     expect(existsSync(join(space.home, ".nimlet/trust.json"))).toBe(false)
   })

@@ -259,6 +259,10 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
       const running = modes.during(switching.current().run(content))
       return onIdleInput === undefined ? Effect.ensuring(running, dropLeft) : running
     })
+  const reload = Effect.flatMap(switching.reload, () => {
+    const missing = switching.unready()
+    return missing === undefined ? Effect.void : Effect.fail(missing)
+  })
   const totals = Effect.map(Effect.flatMap(conversation, ({ session }) => session.entries), (entries) => totalsOf(entries, options.pricesOf))
   const runCommand = yield* makeCommandRunner({
     switching,
@@ -299,10 +303,7 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     newSession: go({ kind: "new" }),
     resume: (id) => go({ kind: "resume", ...(id === undefined ? {} : { id }) }),
     fork: (message) => go({ kind: "fork", message }),
-    reload: inTurn(Effect.flatMap(switching.reload, () => {
-      const missing = switching.unready()
-      return missing === undefined ? Effect.void : Effect.fail(missing)
-    })),
+    reload: inTurn(reload),
     selection: Effect.sync(selection),
     select: Effect.fnUntraced(function*(choice: ModelChoice) {
       const { session } = switching.current()

@@ -3,7 +3,7 @@
  * replies are carried out in the order message, session, reload, prompt (seed 000, "command"; side effects are the
  * host's). A session action that is refused ends the command there.
  */
-import { Effect, Result } from "effect"
+import { Effect } from "effect"
 import { Extensions, type SessionAccessShape } from "@nimlet/extension"
 import type { CommandContext, RunPlace, SessionAction } from "@nimlet/protocol"
 import { Sessions, titleOf } from "@nimlet/session"
@@ -216,11 +216,10 @@ export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<
         if (trust === undefined) return yield* voice.fail("Projects are not asked about here.")
         if (wish === "") return yield* voice.tell(standing(trust.current()))
         if (wish !== "on" && wish !== "off") return yield* voice.fail("Usage: /trust [on|off]")
-        const saved = yield* Effect.result(trust.set(wish === "on"))
-        if (Result.isFailure(saved)) return yield* voice.fail(saved.failure.message)
+        yield* trust.set(wish === "on")
         const missing = yield* reload
         return missing === undefined ? yield* voice.tell(standing(trust.current())) : yield* voice.fail(missing)
-      }),
+      }, (effect, _, voice) => Effect.catch(effect, (error) => voice.fail(error.message))),
       permissions: Effect.fnUntraced(function*(args, voice) {
         const { clear, remembered } = switching.current().permissions
         if (args !== "" && args.toLowerCase() !== "clear") return yield* voice.fail("Usage: /permissions [clear]")

@@ -109,7 +109,8 @@ export const makeCompaction = (options: CompactionOptions): Effect.Effect<Compac
         first_kept_index,
         tokens_before,
         ...(made.details === undefined ? {} : { details: made.details })
-      })
+        // An entry that waits for its disk is in the session all the same.
+      }).pipe(Effect.catch((error) => error.unsaved > 0 ? Effect.void : Effect.fail(error)))
       return { ...made, first_kept_index }
     }, Effect.mapError((error) => error.message))
 

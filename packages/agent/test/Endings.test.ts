@@ -152,6 +152,14 @@ describe("a disk that refuses", () => {
         assert.deepStrictEqual(shape(events).slice(-2), ["error", "run_end"])
       })))
 
+  it.effect("does not keep the conversation from being compacted", () =>
+    withAgent({ replies: () => says("word ".repeat(2000)), compaction: { keep_recent_tokens: 1 }, contextWindow: 100_000, agent: { session: faulty(() => true) } }, ({ compact, entries, prompt }) =>
+      Effect.gen(function*() {
+        for (const words of ["one", "two", "three"]) yield* prompt(words)
+        assert.isTrue((yield* compact("")).did_compact)
+        assert.strictEqual((yield* entries).at(-1)?.type, "compaction")
+      })))
+
   it.effect("for a while costs nothing: what waited is saved in the end", () => {
     let writes = 0
     return withAgent({ replies: replies(), tools: [tool("write")], agent: { session: faulty(() => ++writes < 3) } }, ({ events, prompt }) =>

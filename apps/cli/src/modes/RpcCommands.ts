@@ -150,12 +150,14 @@ export const makeRpcCommands = Effect.fnUntraced(function*(
       Effect.gen(function*() {
         const session = yield* agent.session
         const { contextWindow, model, provider } = yield* agent.selection
+        const { cost } = yield* agent.totals
         yield* succeed(id, {
           session_id: session.id,
           provider,
           model,
           ...(contextWindow === undefined ? {} : { context_window: contextWindow }),
-          ...statsOf(yield* session.entries)
+          ...statsOf(yield* session.entries),
+          ...(cost === undefined ? {} : { cost })
         })
       }),
     ui_action: ({ action, id, key, text }) =>
