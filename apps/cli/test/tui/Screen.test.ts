@@ -213,6 +213,12 @@ describe("the screen", () => {
     assert.deepStrictEqual(commands, [{ type: "cycleMode" }])
   })
 
+  it("tells what the session cost where that is known", async () => {
+    const { glass, screen } = makeScreen()
+    screen.dispatch({ type: "working", working: { mode: undefined, yolo: false, cost: 0.0123, commands: [] } })
+    assert.match((await glass.seen()).filter((line) => line !== "").at(-1) ?? "", /\$0\.0123 · p\/m$/)
+  })
+
   it("shows what a protected change would do", async () => {
     const { glass, screen } = makeScreen()
     const request = { tool: "write", arguments: { path: ".nimlet/config.json" }, summary: ".nimlet/config.json", reason: "a protected file", preview: "-old\n+new", canRemember: false }
