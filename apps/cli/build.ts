@@ -6,33 +6,48 @@
  * loaded yet: those of an earlier build are cleared a day later.
  */
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs"
-import { join } from "node:path"
+import { join, relative } from "node:path"
+import { fileURLToPath } from "node:url"
 import { rolldown } from "rolldown"
+import { workerModules } from "@nimlet/atomic"
 
 interface Entry {
-  /** The file in `dist`, without `.mjs`. */
+  /** What its chunks are called by, and the file in `dist` of its only input, without `.mjs`. */
   readonly name: string
-  readonly source: string
+  /** File in `dist`, without `.mjs` → source. */
+  readonly inputs: Readonly<Record<string, string>>
   readonly executable: boolean
 }
 
-/** Each entry is a build of its own, so that none pulls another's code into its start. */
+const folder = import.meta.dirname
+const worker = (file: string): string => fileURLToPath(new URL(`worker/${file}.ts`, import.meta.resolve("@nimlet/atomic")))
+
+/**
+ * Each entry is a build of its own, so that none pulls another's code into its start. The modules behind the packages that
+ * extensions import are built with the worker they share state with.
+ */
 const entries: ReadonlyArray<Entry> = [
-  { name: "nimlet", source: "src/main.ts", executable: true }
+  { name: "nimlet", inputs: { nimlet: join(folder, "src/main.ts") }, executable: true },
+  {
+    name: "worker",
+    inputs: {
+      worker: worker("main"),
+      ...Object.fromEntries(workerModules.map((name) => [`worker-${name}`, worker(`modules/${name}`)]))
+    },
+    executable: false
+  }
 ]
 
-const folder = import.meta.dirname
 const dist = join(folder, "dist")
 const shebang = "#!/usr/bin/env node"
 const day = 24 * 60 * 60 * 1000
 
 const build = async (entry: Entry, out: string): Promise<void> => {
-  const input = join(folder, entry.source)
-  if (!existsSync(input)) throw new Error(`the entry apps/cli/${entry.source} is missing`)
+  for (const source of Object.values(entry.inputs)) if (!existsSync(source)) throw new Error(`the entry ${relative(folder, source)} is missing`)
   // A first line that the source has already is kept by rolldown.
-  const startsProgram = entry.executable && !readFileSync(input, "utf8").startsWith("#!")
+  const startsProgram = entry.executable && Object.values(entry.inputs).every((source) => !readFileSync(source, "utf8").startsWith("#!"))
   const bundle = await rolldown({
-    input: { [entry.name]: input },
+    input: { ...entry.inputs },
     platform: "node",
     // Its binary lies in a package of its own per platform; it is imported at first use, where it is installed.
     external: ["@vscode/ripgrep"],
@@ -69,7 +84,7 @@ mkdirSync(dist, { recursive: true })
 const out = mkdtempSync(join(dist, ".new-"))
 try {
   for (const entry of entries) await build(entry, out)
-  const isEntry = (file: string) => entries.some(({ name }) => file === `${name}.mjs`)
+  const isEntry = (file: string) => entries.some(({ inputs }) => file.endsWith(".mjs") && file.slice(0, -4) in inputs)
   const built = readdirSync(out).sort((a, b) => Number(isEntry(a)) - Number(isEntry(b)))
   for (const file of built) renameSync(join(out, file), join(dist, file))
   for (const file of readdirSync(dist)) {

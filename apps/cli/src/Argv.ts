@@ -3,7 +3,7 @@
  * that `nimlet fix --the bug` asks for just that. Pure.
  */
 import { Result, Schema } from "effect"
-import { type Draft, type Flag, type Invocation, runFlags, type Subcommand, subcommands } from "./Flags.ts"
+import { type Draft, type Flag, type Invocation, type Operand, runFlags, type Subcommand, subcommands } from "./Flags.ts"
 
 /** A command line that cannot be followed; `problem` names the word and the remedy. Exit code 2. */
 export class UsageError extends Schema.TaggedError<UsageError>()("UsageError", { problem: Schema.String }) {
@@ -20,7 +20,7 @@ export type Command =
   | { readonly kind: "help"; readonly subcommand?: Subcommand["name"] }
   | { readonly kind: "version" }
   | { readonly kind: "completions"; readonly shell: (typeof shells)[number] }
-  | { readonly kind: "subcommand"; readonly name: Subcommand["name"]; readonly invocation: Invocation; readonly operand: string }
+  | { readonly kind: "subcommand"; readonly name: Subcommand["name"]; readonly invocation: Invocation }
   | { readonly kind: "run"; readonly invocation: Invocation }
 
 const initial: Invocation = {
@@ -38,7 +38,9 @@ const initial: Invocation = {
   required: [],
   stdinWait: 3,
   json: false,
-  start: false
+  start: false,
+  operands: [],
+  everywhere: false
 }
 
 const fail = (problem: string) => Result.fail(new UsageError({ problem }))
@@ -90,18 +92,31 @@ const readFlags = (
   return Result.succeed({ used, at, closed: false })
 }
 
-/** A subcommand, when its words stand here and nothing stands around them but flags of its own. */
+/** Whether words are what a subcommand takes behind its own. */
+const fits = (operands: ReadonlyArray<Operand>, words: ReadonlyArray<string>): boolean =>
+  operands.every(({ optional, shape }, at) => {
+    const word = words[at]
+    return word === undefined ? optional === true : shape === undefined || shape.test(word)
+  }) && (words.length <= operands.length || operands.at(-1)?.rest === true)
+
+/** A subcommand, when its words stand here and nothing stands around them but what it takes. */
 const subcommandAt = (argv: ReadonlyArray<string>, before: Reading, draft: Draft): Command | undefined => {
   const here = subcommands.find(({ name }) => name.split(" ").every((word, index) => argv[before.at + index] === word))
   if (here === undefined || before.closed || !before.used.every((flag) => here.flags.includes(flag))) return undefined
   const invocation: Draft = { ...draft }
-  const after = readFlags(argv, before.at + here.name.split(" ").length, here.flags, invocation)
-  if (Result.isFailure(after)) return undefined
-  const { at, closed, ending } = after.success
-  if (ending?.kind === "help") return { kind: "help", subcommand: here.name }
-  const operand = here.operand === undefined ? "" : argv[at] ?? ""
-  if (closed || argv.length !== at + (here.operand === undefined ? 0 : 1)) return undefined
-  return { kind: "subcommand", name: here.name, invocation, operand }
+  const operands: Array<string> = []
+  for (let at = before.at + here.name.split(" ").length;; at++) {
+    const read = readFlags(argv, at, here.flags, invocation)
+    if (Result.isFailure(read)) return undefined
+    const { closed, ending } = read.success
+    if (ending?.kind === "help") return { kind: "help", subcommand: here.name }
+    if (closed) return undefined
+    at = read.success.at
+    const word = argv[at]
+    if (word === undefined) break
+    operands.push(word)
+  }
+  return fits(here.operands ?? [], operands) ? { kind: "subcommand", name: here.name, invocation: { ...invocation, operands } } : undefined
 }
 
 /** Reads a command line (without the program's own words). `--help` and `--version` end the reading at once. */

@@ -102,11 +102,15 @@ const obey = Effect.fnUntraced(function*(command: Exclude<Command, { readonly ki
     case "subcommand": {
       if (command.name === "replay") {
         const { replayFile } = yield* Effect.promise(() => import("./Replay.ts"))
-        return yield* replayFile(command.operand, host)
+        return yield* replayFile(command.invocation.operands[0] ?? "", host)
       }
       if (command.name === "doctor") {
         const { examine } = yield* Effect.promise(() => import("./Doctor.ts"))
         return yield* examine(command.invocation, host)
+      }
+      if (command.name !== "extension list") {
+        const { arrangeSessions } = yield* Effect.promise(() => import("./SessionCommands.ts"))
+        return yield* Effect.catchTag(arrangeSessions(command.name, command.invocation, host), "UsageError", ({ problem }) => usageFailed(problem))
       }
       const { listExtensions } = yield* Effect.promise(() => import("./ExtensionList.ts"))
       return yield* Effect.catch(listExtensions(command.invocation, host), couldNotStart)

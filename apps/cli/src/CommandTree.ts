@@ -1,13 +1,13 @@
 /** Our command line as `effect/cli` knows one: it writes the help of subcommands and the completions of shells. */
 import { Effect } from "effect"
-import * as CliConfig from "effect/cli/CliConfig"
 import * as CliArgument from "effect/cli/Argument"
+import * as CliConfig from "effect/cli/CliConfig"
 import * as CliCommand from "effect/cli/Command"
 import * as CliFlag from "effect/cli/Flag"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
 import manifest from "../package.json" with { type: "json" }
 import type { Command, shells } from "./Argv.ts"
-import { type Flag, runFlags, subcommands } from "./Flags.ts"
+import { type Flag, type Operand, runFlags, subcommands } from "./Flags.ts"
 
 const flagOf = ({ about, names, value }: Flag): readonly [string, CliFlag.Flag<unknown>] => {
   const long = names.find((name) => name.startsWith("--")) ?? names[0]
@@ -20,25 +20,27 @@ const flagOf = ({ about, names, value }: Flag): readonly [string, CliFlag.Flag<u
   return [name, CliFlag.optional(aliases.reduce((flag, alias) => CliFlag.withAlias(flag, alias), described))]
 }
 
-const commandOf = (name: string, about: string, flags: ReadonlyArray<Flag>, operand?: string) =>
-  CliCommand.make(name, {
-    ...Object.fromEntries(flags.map(flagOf)),
-    ...(operand === undefined ? {} : { [operand]: CliArgument.File(operand) })
-  }).pipe(CliCommand.withDescription(about))
+const argumentOf = ({ about, name, optional, rest }: Operand): readonly [string, CliArgument.Argument<unknown>] => {
+  const one = CliArgument.withDescription(CliArgument.String(name), about)
+  return [name, rest === true ? CliArgument.variadic(one, { min: optional === true ? 0 : 1 }) : optional === true ? CliArgument.optional(one) : one]
+}
 
-type Group = { readonly word: string; readonly rest: string; readonly about: string; readonly flags: ReadonlyArray<Flag>; readonly operand: string | undefined }
+const commandOf = (name: string, about: string, flags: ReadonlyArray<Flag>, operands: ReadonlyArray<Operand> = []) =>
+  CliCommand.make(name, Object.fromEntries<CliFlag.Flag<unknown> | CliArgument.Argument<unknown>>([...flags.map(flagOf), ...operands.map(argumentOf)])).pipe(CliCommand.withDescription(about))
+
+type Group = { readonly word: string; readonly rest: string; readonly about: string; readonly flags: ReadonlyArray<Flag>; readonly operands?: ReadonlyArray<Operand> }
 
 /** Subcommands of one word, and those of two under a command of the first word. */
 const children = Object.entries(Object.groupBy(
-  subcommands.map(({ about, flags, name, operand }): Group => {
+  subcommands.map(({ name, ...takes }): Group => {
     const [word = "", ...rest] = name.split(" ")
-    return { word, rest: rest.join(" "), about, flags, operand }
+    return { word, rest: rest.join(" "), ...takes }
   }),
   ({ word }) => word
 )).flatMap(([word, group = []]) => {
   const alone = group.find(({ rest }) => rest === "")
-  if (alone !== undefined) return [commandOf(word, alone.about, alone.flags, alone.operand)]
-  const below = group.map(({ about, flags, operand, rest }) => commandOf(rest, about, flags, operand))
+  if (alone !== undefined) return [commandOf(word, alone.about, alone.flags, alone.operands)]
+  const below = group.map(({ about, flags, operands, rest }) => commandOf(rest, about, flags, operands))
   return [commandOf(word, `subcommands of ${word}`, []).pipe(CliCommand.withSubcommands(below))]
 })
 

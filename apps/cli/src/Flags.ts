@@ -39,6 +39,12 @@ export interface Invocation {
   readonly json: boolean
   /** `doctor` starts the extensions too. */
   readonly start: boolean
+  /** The words behind a subcommand's own. */
+  readonly operands: ReadonlyArray<string>
+  /** `sessions list` tells those of all folders. */
+  readonly everywhere: boolean
+  /** The message of the user before which `sessions fork` ends, as it was typed. */
+  readonly message?: string
 }
 
 /** An invocation while its flags are read. */
@@ -89,6 +95,13 @@ const requireExtension: Flag = {
   set: (draft, value) => void (draft.required = draft.required.includes(value) ? draft.required : [...draft.required, value])
 }
 const json: Flag = { names: ["--json"], about: "one JSON object on stdout", set: (draft) => void (draft.json = true) }
+const everywhere: Flag = { names: ["--everywhere"], about: "those of all folders, not of this one alone", set: (draft) => void (draft.everywhere = true) }
+const message: Flag = {
+  names: ["--message"],
+  value: "N",
+  about: "up to before your message N (`nimlet sessions show ID` numbers them), not all of it",
+  set: (draft, value) => void (draft.message = value)
+}
 const start: Flag = { names: ["--start"], about: "start the extensions too, and stop them again", set: (draft) => void (draft.start = true) }
 
 /** The flags of a run, in the order in which they are told. */
@@ -169,13 +182,29 @@ export const runFlags: ReadonlyArray<Flag> = [
   }
 ]
 
-/** Something other than a run: its words, and the only flags it takes, before or behind them; `operand` is one more word it needs. */
+/** A word that stands behind those of a subcommand; with `rest` as many as there are. */
+export interface Operand {
+  readonly name: string
+  readonly about: string
+  readonly shape?: RegExp
+  readonly optional?: boolean
+  readonly rest?: boolean
+}
+
+/** Something other than a run: its words, what stands behind them, and the only flags it takes, before or behind them. */
 export interface Subcommand {
-  readonly name: "extension list" | "doctor" | "replay"
-  readonly operand?: string
+  readonly name: "extension list" | "doctor" | "replay" | SessionCommand
   readonly about: string
   readonly flags: ReadonlyArray<Flag>
+  readonly operands?: ReadonlyArray<Operand>
 }
+
+/** What is done with sessions that are not run. */
+export type SessionCommand = `sessions ${"list" | "show" | "name" | "delete" | "restore" | "fork" | "export"}`
+
+const id: Operand = { name: "ID", about: "the id of a session", shape: /^[A-Za-z0-9_-]+$/ }
+const sessionsOf = (name: SessionCommand, about: string, flags: ReadonlyArray<Flag>, ...operands: ReadonlyArray<Operand>): Subcommand =>
+  ({ name, about, flags, operands })
 
 /** The subcommands. */
 export const subcommands: ReadonlyArray<Subcommand> = [
@@ -189,11 +218,23 @@ export const subcommands: ReadonlyArray<Subcommand> = [
     about: "says how nimlet is set up here, and what to do about what is wrong",
     flags: [json, start, provider, model, apiKey, approve, extension, noExtensions, requireExtension]
   },
+  sessionsOf("sessions list", "lists the sessions of this folder, the one written last first", [json, everywhere], {
+    name: "WORD",
+    about: "only those that have all these words in their id, title or first message",
+    optional: true,
+    rest: true
+  }),
+  sessionsOf("sessions show", "tells what a session holds, and numbers your messages in it", [json], id),
+  sessionsOf("sessions name", "gives a session a title", [], id, { name: "TITLE", about: "the title", rest: true }),
+  sessionsOf("sessions delete", "moves a session to the trash", [], id),
+  sessionsOf("sessions restore", "brings back a session that was deleted", [], id),
+  sessionsOf("sessions fork", "makes a session of its own from another, which is left as it is", [json, message], id),
+  sessionsOf("sessions export", "writes a session as one HTML page", [], id, { name: "FILE", about: "where to, - for standard output (nimlet-session-ID.html)", optional: true }),
   {
     name: "replay",
-    operand: "FILE",
     about: "checks what a machine mode wrote, or a session file, and says what is out of order or missing",
-    flags: []
+    flags: [],
+    operands: [{ name: "FILE", about: "the file" }]
   }
 ]
 
@@ -219,11 +260,12 @@ nimlet SUBCOMMAND [FLAGS]
   nimlet --mode json "..."                one JSON record a line
   nimlet --mode rpc                       commands in, records out, until the input ends
   nimlet extension list                   what every extension offers, and why others do not start
+  nimlet sessions list                    the sessions of this folder (also show, name, fork, export, delete, restore)
   nimlet doctor                           how nimlet is set up here, and what is wrong
   nimlet replay FILE                      what is wrong in a recorded stream or session
 
-Flags stand before the prompt; everything from its first word on is the prompt. A subcommand has nothing behind it but its
-own flags: \`nimlet doctor\` is one, \`nimlet doctor my code\` and \`nimlet -- doctor\` are prompts.
+Flags stand before the prompt; everything from its first word on is the prompt. A subcommand has nothing behind it but
+what it takes: \`nimlet doctor\` is one, \`nimlet doctor my code\` and \`nimlet -- doctor\` are prompts.
 
 ${runFlags.map(row).join("\n")}
   --completions SHELL    a script that completes these words in bash, zsh, fish or powershell

@@ -1,15 +1,29 @@
-/** What helps against a failure to start, where its own words do not say it. */
+/** What helps against a failure, where its own words do not say it. */
+import type { ExportRefused, MessageNotFound, SessionExists, SessionUnwritable } from "@nimlet/session"
 import type { StartupError } from "./Run.ts"
 
+/** Why something could not be done with a session that is not open. */
+export type SessionFailure = Extract<StartupError, { _tag: `Session${string}` | "SettingsInvalid" }> | SessionExists | SessionUnwritable | MessageNotFound | ExportRefused
+
+const idIn = (path: string): string => path.replace(/^.*[\\/]/, "").replace(/\.jsonl$/, "")
+
 /** One clause without a full stop; empty where there is nothing to add. */
-export const remedyOf = (error: StartupError): string => {
+export const remedyOf = (error: StartupError | SessionFailure): string => {
   switch (error._tag) {
     case "MissingCredential":
       return "or put a key into ~/.nimlet/auth.json, or give one with --api-key"
     case "MissingModel":
       return "name one with --model"
     case "SessionLocked":
-      return "wait for it, or leave --resume out to start a session of your own"
+      return `wait for it, or make a copy of your own with \`nimlet sessions fork ${idIn(error.path)}\` and go on with that by --session`
+    case "SessionNotFound":
+      return error.folder.endsWith(".trash") ? "only what was deleted and is no session again can be restored" : "`nimlet sessions list --everywhere` lists them"
+    case "SessionExists":
+      return "delete that one first to have the deleted one in its place"
+    case "MessageNotFound":
+      return `\`nimlet sessions show ${error.id}\` numbers them`
+    case "ExportRefused":
+      return "name another file"
     case "SettingsInvalid":
       return "mend the file, it was left as it is"
     case "RequiredExtensionMissing":

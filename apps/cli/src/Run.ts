@@ -14,6 +14,7 @@ import { type Asker, askUserTool, builtins, type FileFailed, layerLocal, localTo
 import { UsageError } from "./Argv.ts"
 import type { Invocation } from "./Flags.ts"
 import { chooseExtensions } from "./ExtensionChoice.ts"
+import { layerExtensions } from "./Extensions.ts"
 import type { Host } from "./Host.ts"
 import { chooseModel, type ChosenModel, keyVariables, knownModels, type NoModel } from "./Model.ts"
 import type { Mode } from "./modes/Mode.ts"
@@ -22,6 +23,9 @@ import type { PipedText } from "./StandardInput.ts"
 
 /** Why a run did not start. */
 export type StartupError = ModelError | NoModel | SettingsInvalid | SessionNotFound | SessionUnreadable | SessionLocked | FileFailed | RequiredExtensionMissing
+
+/** How many damaged lines of a session are told one by one. */
+const damageTold = 5
 
 const failedRun: RunResult = { success: false, text: "" }
 
@@ -175,10 +179,12 @@ export const run = Effect.fnUntraced(function*(
   const result = yield* Ref.make(failedRun)
   const present = yield* Ref.make(session)
   const conversation = Effect.gen(function*() {
-    for (const { line, reason } of session.damaged) {
-      const file = Option.getOrElse(session.path, () => session.id)
+    const file = Option.getOrElse(session.path, () => session.id)
+    for (const { line, reason } of session.damaged.slice(0, damageTold)) {
       yield* mode.sink.publish({ type: "diagnostic", level: "warning", message: `${file}:${line}: ${reason}; this line of the session is left out` })
     }
+    const untold = session.damaged.length - damageTold
+    if (untold > 0) yield* mode.sink.publish({ type: "diagnostic", level: "warning", message: `${file}: ${untold} more damaged lines are left out; \`nimlet sessions show ${session.id} --json\` has them all` })
     const tools = invocation.noBuiltinTools ? [] : yield* builtinTools(host, settings)
     const machine = yield* Effect.context<FileSystem.FileSystem | Path.Path | Operations>()
     const resources = loadResources({ home, workspace, trusted: () => trust.current().trusted, env: toolEnvironment(host, settings) })
@@ -201,6 +207,7 @@ export const run = Effect.fnUntraced(function*(
       ...(settings.agent === undefined ? {} : { compaction: settings.agent }),
       system: systemPrompt({ workspace, platform: host.platform }),
       tools,
+      files: (yield* Operations).files,
       appended: invocation.appended,
       questions: mode.frontend.interactive,
       resources: Effect.provideContext(resources, machine),
@@ -251,7 +258,7 @@ export const run = Effect.fnUntraced(function*(
       }))
     }).pipe(Effect.provide(agent), Effect.provideContext(sessions))
   }).pipe(Effect.provide(Layer.mergeAll(
-    Layer.provideMerge(Hooks.layer, Extensions.layer),
+    Layer.provideMerge(Hooks.layer, layerExtensions(host)),
     layerLocal({ workspace }),
     layerAsker,
     Layer.succeed(EventSink, mode.sink),

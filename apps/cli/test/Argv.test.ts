@@ -74,7 +74,7 @@ describe("parseArgv", () => {
 
   it("takes the one word that replay needs for its file, and more or none for a prompt", () => {
     const command = Result.getOrThrow(parseArgv(["replay", "a.jsonl"]))
-    assert.deepInclude(command, { kind: "subcommand", name: "replay", operand: "a.jsonl" })
+    assert.deepStrictEqual(command.kind === "subcommand" && [command.name, command.invocation.operands], ["replay", ["a.jsonl"]])
     assert.strictEqual(run("replay").prompt, "replay")
     assert.strictEqual(run("replay", "the", "video").prompt, "replay the video")
     assert.strictEqual(run("--", "replay", "a.jsonl").prompt, "replay a.jsonl")
@@ -83,6 +83,23 @@ describe("parseArgv", () => {
   it("gives a subcommand the flags before and behind it", () => {
     const command = Result.getOrThrow(parseArgv(["-e", "x", "--approve", "extension", "list", "-e", "y", "--json", "--require-extension", "z"]))
     assert.deepInclude(command.kind === "subcommand" ? command.invocation : assert.fail(), { extensions: ["x", "y"], approve: true, json: true, required: ["z"] })
+  })
+
+  it("gives a subcommand the words it takes, and no more", () => {
+    const operands = (...argv: Array<string>) => {
+      const command = Result.getOrThrow(parseArgv(argv))
+      return command.kind === "subcommand" ? [command.name, ...command.invocation.operands] : command.kind
+    }
+    assert.deepStrictEqual(operands("sessions", "list"), ["sessions list"])
+    assert.deepStrictEqual(operands("sessions", "list", "two", "--json", "words"), ["sessions list", "two", "words"])
+    assert.deepStrictEqual(operands("sessions", "show", "17"), ["sessions show", "17"])
+    assert.deepStrictEqual(operands("sessions", "name", "17", "My", "work"), ["sessions name", "17", "My", "work"])
+    assert.deepStrictEqual(operands("sessions", "export", "17", "-"), ["sessions export", "17", "-"])
+    assert.deepStrictEqual(operands("sessions", "fork", "--message=2", "17"), ["sessions fork", "17"])
+    for (const argv of [
+      ["sessions"], ["sessions", "show"], ["sessions", "show", "17", "18"], ["sessions", "show", "the last?"], ["sessions", "name", "17"], ["sessions", "fork", "17", "--", "x"],
+      ["sessions", "export", "17", "a", "b"], ["sessions", "show", "17", "--message", "2"], ["sessions", "are", "what?"]
+    ]) assert.strictEqual(operands(...argv), "run", argv.join(" "))
   })
 
   it("knows the help of a subcommand from that of all, and shells it can teach", () => {

@@ -7,7 +7,7 @@ import * as LanguageModel from "effect/ai/LanguageModel"
 import { Extensions, Hooks } from "@nimlet/extension"
 import type { AgentEvent, ContentPart, RunPlace } from "@nimlet/protocol"
 import type { Session, Sessions, SessionUnwritable } from "@nimlet/session"
-import type { Tool } from "@nimlet/tools"
+import type { Files, Tool } from "@nimlet/tools"
 import type { RequiredExtensionMissing, SwitchRefused } from "./AgentError.ts"
 import { makeCommandRunner } from "./CommandRunner.ts"
 import type { Compacted, CompactionOptions } from "./Compaction.ts"
@@ -45,6 +45,8 @@ export interface AgentOptions extends Selection, Pick<CompactionOptions, "compac
   readonly appended?: ReadonlyArray<string>
   /** The built-in tools, in the order the model sees them. */
   readonly tools: ReadonlyArray<Tool>
+  /** The files that the tools change, for `/rewind`; without them it leads back in the conversation alone. */
+  readonly files?: Files
   /** Nobody can be asked: `ask_user` is not offered then. */
   readonly questions?: boolean
   /** Instructions, skills, templates and tools that are looked for when a session is entered and on `reload`. */
@@ -267,6 +269,7 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     totals,
     modes,
     yolo: (on) => yolo = on ?? yolo,
+    ...(options.files === undefined ? {} : { files: options.files }),
     ...(options.trust === undefined ? {} : { trust: options.trust })
   })
 

@@ -6,7 +6,8 @@
 import { Effect, Result } from "effect"
 import { Extensions, type SessionAccessShape } from "@nimlet/extension"
 import type { CommandContext, RunPlace, SessionAction } from "@nimlet/protocol"
-import { titleOf } from "@nimlet/session"
+import { Sessions, titleOf } from "@nimlet/session"
+import type { Files } from "@nimlet/tools"
 import type { SwitchRefused } from "./AgentError.ts"
 import { chatMessages } from "./ChatMessages.ts"
 import { type BuiltinName, builtinNamed, helpText, type TypedCommand } from "./Commands.ts"
@@ -15,6 +16,7 @@ import { extensionList } from "./ExtensionList.ts"
 import type { RunResult } from "./Loop.ts"
 import type { ModeChoice } from "./ModeChoice.ts"
 import type { Resources } from "./Resources.ts"
+import { makeRewind, type RewindPlan } from "./Rewind.ts"
 import type { Selection } from "./Selection.ts"
 import type { Destination, Switching, Target } from "./Switching.ts"
 import { type SessionTotals, totalsText } from "./Totals.ts"
@@ -26,6 +28,8 @@ export interface CommandRunnerOptions {
   readonly selection: () => Selection
   /** How we run, for a command's `context`. */
   readonly mode: string
+  /** The files of the workspace, for those that go back with the conversation; absent where they cannot. */
+  readonly files?: Files
   readonly resources: () => Resources
   readonly totals: Effect.Effect<SessionTotals>
   readonly modes: ModeChoice
@@ -85,6 +89,12 @@ const entered = (kind: Target["kind"], { session, title }: Destination): string 
   return kind === "new" ? `New session ${named}.` : kind === "resume" ? `Resumed session ${named}.` : `Forked into session ${named}.`
 }
 
+const rewindUsage = "Usage: /rewind N [files [now]], or /rewind undo"
+
+/** What a plan would do, a line a file. */
+const planText = ({ moves, refusals }: RewindPlan): string =>
+  [...moves.map(({ path, removes }) => `${path}: ${removes ? "would be taken away" : "would be as it was"}`), ...refusals.map(({ path, why }) => `${path}: ${why}`)].join("\n")
+
 const standing = ({ files, trusted }: TrustState): string => {
   if (files.length === 0) return `${trusted ? "Trusted" : "Not trusted"}: this project has no files of its own that act.`
   const which = `${files.length} ${files.length === 1 ? "file" : "files"} of this project`
@@ -92,10 +102,11 @@ const standing = ({ files, trusted }: TrustState): string => {
 }
 
 /** Runs the commands of an agent. */
-export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<CommandRunner, never, Extensions> =>
+export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<CommandRunner, never, Extensions | Sessions> =>
   Effect.gen(function*() {
     const { say, switching } = options
     const extensions = yield* Extensions
+    const sessions = yield* Sessions
 
     /** Changes the session. The command's run ends with the session that it began in. */
     const go = (voice: Voice, target: Target, answer: (destination: Destination) => Effect.Effect<unknown>) =>
@@ -106,6 +117,36 @@ export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<
       const done: Outcome = { success: true, text: entered(target.kind, { ...destination, text }) }
       return text === "" ? done : { ...done, editorText: text }
     }, (effect, voice) => Effect.catch(effect, (error: SwitchRefused) => voice.fail(error.message)))
+
+    const rewind = options.files === undefined ? undefined : makeRewind(options.files, sessions.snapshots)
+
+    /** Changes the session and, on the way, files. */
+    const goWith = Effect.fnUntraced(function*(voice: Voice, target: Target, plan: RewindPlan, hint: string) {
+      if (plan.refusals.length > 0) return yield* voice.fail(`Nothing was changed:\n${planText(plan)}`)
+      let told = ""
+      const { text } = yield* go(voice, target, Effect.fnUntraced(function*(there) {
+        told = [entered(target.kind, there), ...(yield* plan.carryOut(there.session)), ...(hint === "" ? [] : [hint])].join("\n")
+        yield* voice.tell(told)
+      }))
+      const done: Outcome = { success: true, text: told }
+      return text === "" ? done : { ...done, editorText: text }
+    }, (effect, voice) => Effect.catch(effect, (error: SwitchRefused) => voice.fail(error.message)))
+
+    const rewindFiles = Effect.fnUntraced(function*(message: number, now: boolean, voice: Voice) {
+      const plan = yield* rewind?.plan(switching.current().session, message) ?? Effect.undefined
+      if (rewind === undefined) return yield* voice.fail("Files cannot be brought back here.")
+      if (plan === undefined) return yield* voice.fail(`There is no message ${message} of yours in this session.`)
+      if (now) return yield* goWith(voice, { kind: "fork", message }, plan, "/rewind undo takes all of it back.")
+      if (plan.moves.length + plan.refusals.length === 0) return yield* voice.tell(`No file was changed by edit or write since. /rewind ${message} goes back.`)
+      const next = plan.refusals.length === 0 ? `/rewind ${message} files now does it.` : `So no file would go back; /rewind ${message} goes back without them.`
+      return yield* voice.tell(`${planText(plan)}\n${next}`)
+    })
+
+    const undoRewind = Effect.fnUntraced(function*(voice: Voice) {
+      const undo = yield* rewind?.undo(switching.current().session) ?? Effect.undefined
+      if (undo === undefined) return yield* voice.fail("This session was not entered by a rewind of files that can be taken back.")
+      return yield* goWith(voice, { kind: "resume", id: undo.from }, undo.plan, "")
+    })
 
     const reload = Effect.gen(function*() {
       yield* switching.reload
@@ -124,6 +165,12 @@ export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<
       resume: (id, voice) => goAndSay(voice, { kind: "resume", id }),
       fork: (args, voice) =>
         /^\d+$/.test(args) ? goAndSay(voice, { kind: "fork", message: Number(args) }) : voice.fail("/fork wants the number of one of your messages: /fork 2"),
+      rewind: (args, voice) => {
+        const [what = "", files, now, ...more] = args.toLowerCase().split(/\s+/)
+        if (what === "undo" && files === undefined) return undoRewind(voice)
+        if (!/^\d+$/.test(what) || (files ?? "files") !== "files" || (now ?? "now") !== "now" || more.length > 0) return voice.fail(rewindUsage)
+        return files === undefined ? goAndSay(voice, { kind: "fork", message: Number(what) }) : rewindFiles(Number(what), now !== undefined, voice)
+      },
       name: Effect.fnUntraced(function*(title, voice) {
         const { access, session } = switching.current()
         if (title === "") {
@@ -134,6 +181,14 @@ export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<
           Effect.catch((error) => Effect.as(voice.fail(error.reason), undefined))
         )
         return named === undefined ? { success: false, text: "" } : yield* voice.tell(`The session is now called: ${named}`)
+      }),
+      export: Effect.fnUntraced(function*(file, voice) {
+        const { session } = switching.current()
+        const written = yield* Effect.result(sessions.export(session, { folder: session.workspace, file }))
+        return yield* Result.match(written, {
+          onFailure: (error) => voice.fail(error._tag === "ExportRefused" ? `${error.message}; name another file: /export FILE` : error.message),
+          onSuccess: (path) => voice.tell(`The session is written to ${path}.`)
+        })
       }),
       compact: (instruction, voice) => Effect.flatMap(switching.current().compact(instruction), ({ failed, message }) => failed ? voice.fail(message) : voice.tell(message)),
       reload: (_, voice) =>

@@ -4,7 +4,7 @@ import * as LanguageModel from "effect/ai/LanguageModel"
 import { type EntrySink, Hooks, type SessionAccessShape } from "@nimlet/extension"
 import type { ContentPart } from "@nimlet/protocol"
 import { ProviderHooks } from "@nimlet/provider"
-import type { Session } from "@nimlet/session"
+import type { Session, Snapshots } from "@nimlet/session"
 import type { Tool } from "@nimlet/tools"
 import { type Compacted, type Compaction, type CompactionOptions, makeCompaction } from "./Compaction.ts"
 import { complete } from "./Completion.ts"
@@ -32,6 +32,8 @@ export interface ConversationOptions extends Pick<CompactionOptions, "compaction
   readonly tools: Effect.Effect<ToolSet>
   readonly queues: QueueModes
   readonly permissions?: PermissionOptions
+  /** Keeps what files held before calls changed them; nothing does where it is absent. */
+  readonly snapshots?: Snapshots
   /** The most requests to the model a run may make. */
   readonly maxSteps?: number
 }
@@ -91,7 +93,11 @@ export const makeConversation = Effect.fnUntraced(function*(
     ...(options.compaction === undefined ? {} : { compaction: options.compaction })
   }, () => selection().contextWindow)
   const farewell = makeFarewell(hooks, aboutSession(session))
-  const loop = yield* makeLoop({ session, selection, system, queues, runner, compaction, farewell, tools, ...(options.maxSteps === undefined ? {} : { maxSteps: options.maxSteps }) })
+  const loop = yield* makeLoop({
+    session, selection, system, queues, runner, compaction, farewell, tools,
+    ...(options.maxSteps === undefined ? {} : { maxSteps: options.maxSteps }),
+    ...(options.snapshots === undefined ? {} : { snapshots: options.snapshots })
+  })
 
   const events = providerEvents(hooks, () => aboutSelection(session, selection()))
   const withModel = <A, E>(effect: Effect.Effect<A, E, LanguageModel.LanguageModel>): Effect.Effect<A, E> =>
@@ -125,9 +131,9 @@ export const makeConversation = Effect.fnUntraced(function*(
       complete: (extension, completion) => withModel(complete({ session, selection, tools: builtins, runner }, extension, completion)),
       ...(options.onIdleText === undefined ? {} : { onIdleText: options.onIdleText })
     }),
-    store: ({ data, extension }) => {
+    store: ({ custom_type, data, extension }) => {
       keep(extension, data)
-      return Effect.ignore(session.append({ type: "extension", extension, data }))
+      return Effect.ignore(session.append({ type: "extension", extension, data, ...(custom_type === undefined ? {} : { custom_type }) }))
     },
     stored: (extension) => kept.get(extension) ?? []
   }

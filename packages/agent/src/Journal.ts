@@ -2,10 +2,10 @@
  * What a run writes into its session. A disk that refuses does not end the run: the session keeps the entries and tries
  * again with each next one, which is told once, and the run says at its end whether anything is still unsaved.
  */
-import { Effect, Ref } from "effect"
-import { type AssistantEntry, type ContentPart, type RunPlace, type SessionEntry, textOf } from "@nimlet/protocol"
-import { callsOf, isAssistant, type Session, type SessionUnwritable, unanswered } from "@nimlet/session"
-import { errorResult, type ToolResult } from "@nimlet/tools"
+import { Effect, Option, Ref } from "effect"
+import { type AssistantEntry, type ChangedFile, type ContentPart, type RunPlace, type SessionEntry, textOf } from "@nimlet/protocol"
+import { callsOf, isAssistant, type Session, type SessionUnwritable, type Snapshots, unanswered } from "@nimlet/session"
+import { errorResult, type FileChange, type ToolResult, versionOf } from "@nimlet/tools"
 import { uniqueIds } from "./CallOrder.ts"
 import { EventSink } from "./EventSink.ts"
 import type { QueuedText } from "./Queues.ts"
@@ -43,6 +43,8 @@ export interface Journal {
   readonly answer: (answer: Answer) => Effect.Effect<AssistantEntry, SessionUnwritable>
   /** Saves what had come of an answer that was cut off, where that is anything to read. */
   readonly cut: (content: ReadonlyArray<ContentPart>) => Effect.Effect<void, SessionUnwritable>
+  /** Keeps what a file held, for the result of the call that is about to change it. */
+  readonly changing: (call: string, change: FileChange) => Effect.Effect<void>
   /** Saves and tells the result of a call. */
   readonly result: (settled: SettledCall) => Effect.Effect<void, SessionUnwritable>
   /** Results for the calls of an interrupted step that have none; those that were announced get their record too. */
@@ -51,8 +53,10 @@ export interface Journal {
   readonly deliver: (place: RunPlace, texts: ReadonlyArray<QueuedText>) => Effect.Effect<void, SessionUnwritable>
 }
 
-/** The journal of a session. */
-export const makeJournal = (session: Session, selection: () => Selection): Journal => {
+/** The journal of a session; `snapshots` keep what files held. */
+export const makeJournal = (session: Session, selection: () => Selection, snapshots?: Snapshots): Journal => {
+  // The files that calls under way have changed.
+  const changed = new Map<string, ReadonlyArray<ChangedFile>>()
   // Ids of all calls so far; filled from the session when a run begins.
   const taken = new Set<string>()
   let why: string | undefined
@@ -71,11 +75,13 @@ export const makeJournal = (session: Session, selection: () => Selection): Journ
     )
   const sync = Effect.catch(session.sync, refused)
 
-  const result: Journal["result"] = Effect.fnUntraced(function*({ call, changedBy, duration_ms, result }) {
+  const result: Journal["result"] = Effect.fnUntraced(function*({ call, changedBy, duration_ms, hooks_ms, result }) {
     const { publish } = yield* EventSink
     const output = textOf(result.content)
     const images = result.content.filter((part) => part.type === "image")
     const details = result.details === undefined ? {} : { details: result.details }
+    const files = result.isError ? undefined : changed.get(call.id)
+    changed.delete(call.id)
     yield* append({
       type: "tool_result",
       id: call.id,
@@ -84,7 +90,10 @@ export const makeJournal = (session: Session, selection: () => Selection): Journ
       tool: call.name,
       ...(images.length === 0 ? {} : { images }),
       ...details,
-      ...(changedBy === undefined ? {} : { changed_by: changedBy })
+      ...(changedBy === undefined ? {} : { changed_by: changedBy }),
+      ...(duration_ms === 0 ? {} : { duration_ms }),
+      ...(hooks_ms === 0 ? {} : { hooks_ms }),
+      ...(files === undefined ? {} : { files })
     })
     yield* publish({
       type: "tool_result",
@@ -108,14 +117,30 @@ export const makeJournal = (session: Session, selection: () => Selection): Journ
     append,
     sync,
     result,
+    changing: Effect.fnUntraced(function*(call, { after, before, path }) {
+      const bytes = typeof before === "string" ? undefined : before
+      const kept = bytes === undefined || snapshots === undefined || Option.isNone(session.path) ? undefined : Option.getOrUndefined(yield* snapshots.keep(session.id, bytes))
+      const file: ChangedFile = {
+        path,
+        ...(before === "unknown" ? {} : { before: bytes === undefined ? null : versionOf(bytes) }),
+        after,
+        ...(kept === undefined ? {} : { snapshot: kept })
+      }
+      changed.set(call, [...(changed.get(call) ?? []), file])
+    }),
     unsaved: Effect.map(session.unsaved, (count) => count === 0 ? undefined : why ?? `${count} entries of the session are not saved`),
     repair: Effect.gen(function*() {
       const entries = yield* session.entries
       for (const call of entries.filter(isAssistant).flatMap(callsOf)) taken.add(call.id)
       for (const call of unanswered(entries)) yield* append({ type: "tool_result", id: call.id, output: interrupted.lost, is_error: true, tool: call.name })
     }),
-    answer: Effect.fnUntraced(function*({ content, model, usage }) {
-      const entry: AssistantEntry = { ...answeredBy(model), content: uniqueIds(content, taken), ...(usage === undefined ? {} : { usage }) }
+    answer: Effect.fnUntraced(function*({ content, duration_ms, model, usage }) {
+      const entry: AssistantEntry = {
+        ...answeredBy(model),
+        content: uniqueIds(content, taken),
+        ...(usage === undefined ? {} : { usage }),
+        ...(duration_ms === 0 ? {} : { duration_ms })
+      }
       yield* append(entry)
       for (const call of callsOf(entry)) taken.add(call.id)
       return entry
@@ -130,7 +155,7 @@ export const makeJournal = (session: Session, selection: () => Selection): Journ
         const { call, running, shown } = known.get(part.id) ?? {}
         const left = shown ?? errorResult(running === true ? interrupted.running : interrupted.waiting)
         if (call === undefined) yield* append({ type: "tool_result", id: part.id, output: textOf(left.content), is_error: true, tool: part.name })
-        else yield* result({ call, result: left, duration_ms: 0 })
+        else yield* result({ call, result: left, duration_ms: 0, hooks_ms: 0 })
       }
     }),
     deliver: Effect.fnUntraced(function*(place, texts) {

@@ -8,7 +8,7 @@ import * as Prompt from "effect/ai/Prompt"
 import { Hooks } from "@nimlet/extension"
 import { type ContentPart, type RunPlace, textOf, type ToolUsePart } from "@nimlet/protocol"
 import { accountOf, isContextOverflow, Offline, retryDelay } from "@nimlet/provider"
-import { callsOf, makeTranscript, type Session } from "@nimlet/session"
+import { callsOf, makeTranscript, type Session, type Snapshots } from "@nimlet/session"
 import type { ToolResult } from "@nimlet/tools"
 import { loadValidation } from "./Arguments.ts"
 import { groupCalls } from "./CallOrder.ts"
@@ -46,6 +46,8 @@ export interface LoopOptions {
   readonly farewell: Farewell
   /** The tools of the next step. */
   readonly tools: Effect.Effect<ToolSet>
+  /** Keeps what files held before calls changed them. */
+  readonly snapshots?: Snapshots
   /** The most requests to the model a run may make; absent for no limit. */
   readonly maxSteps?: number
 }
@@ -68,7 +70,7 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
     const { compaction, farewell, queues, runner, session } = options
     const hooks = yield* Hooks
     const transcript = makeTranscript()
-    const journal = makeJournal(session, options.selection)
+    const journal = makeJournal(session, options.selection, options.snapshots)
     const maxSteps = options.maxSteps ?? Infinity
     const about = aboutSession(session)
 
@@ -94,7 +96,7 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
         if (changes) yield* journal.sync
         const run = (call: ToolCall) => {
           const show = (shown: ToolResult) => note({ call, running: true, shown })
-          const settled = runner.run(call, tools, { begun: note({ call, running: true }), left: show })
+          const settled = runner.run(call, tools, { begun: note({ call, running: true }), left: show, changing: (change) => journal.changing(call.id, change) })
           // Results are told in the order of the calls: one that is there early must outlast an interrupt of its neighbours.
           return group.length === 1 ? settled : Effect.tap(settled, ({ result }) => show(result))
         }

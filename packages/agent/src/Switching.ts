@@ -69,7 +69,7 @@ export const makeSwitching = Effect.fnUntraced(function*<E, R>(
   const hooks = yield* Hooks
   const extensions = yield* Extensions
   const sessions = yield* Sessions
-  const take = (session: Session) => Effect.provideService(makeConversation(options, session), Hooks, hooks)
+  const take = (session: Session) => Effect.provideService(makeConversation({ ...options, snapshots: sessions.snapshots }, session), Hooks, hooks)
   let current = yield* take(first)
   let unready: RequiredExtensionMissing | undefined
   let starting: Fiber.Fiber<void> | undefined

@@ -6,7 +6,7 @@
 import { Cause, Clock, Effect, Option, Result } from "effect"
 import { type HookOptions, Hooks } from "@nimlet/extension"
 import { type JsonObject, type RunPlace, textOf } from "@nimlet/protocol"
-import { errorResult, type ToolResult } from "@nimlet/tools"
+import { errorResult, type ToolContext, type ToolResult } from "@nimlet/tools"
 import { argumentsOf, makeValidator, type Validator } from "./Arguments.ts"
 import { EventSink } from "./EventSink.ts"
 import type { Permissions } from "./Permissions.ts"
@@ -21,18 +21,23 @@ export interface ToolCall {
   readonly step: number
 }
 
-/** A result and how long the call took, hooks and questions included. `changedBy` are the extensions that changed what was run. */
+/**
+ * A result and how long the call took, hooks and questions included; `hooks_ms` is the hooks' part of that. `changedBy` are
+ * the extensions that changed what was run.
+ */
 export interface SettledCall {
   readonly call: ToolCall
   readonly result: ToolResult
   readonly duration_ms: number
+  readonly hooks_ms: number
   readonly changedBy?: ReadonlyArray<string>
 }
 
-/** Told of a call under way: `begun` right before the tool itself runs, `left` what an interrupted one had to show. */
+/** Told of a call under way: `begun` right before the tool itself runs, `left` what an interrupted one had to show, `changing` of files. */
 export interface CallWatch {
   readonly begun: Effect.Effect<void>
   readonly left: (result: ToolResult) => Effect.Effect<void>
+  readonly changing?: NonNullable<ToolContext["changing"]>
 }
 
 /** Runs calls. It never fails: what goes wrong is a result that the model reads. `options` are those of the call's hooks. */
@@ -42,11 +47,21 @@ export interface ToolRunner {
 
 const denied = (reason: string): ToolResult => errorResult(`approval_denied: ${reason}`)
 
+/** What a call's settling tells beside its result. */
+interface Notes {
+  changedBy?: ReadonlyArray<string>
+  hooks_ms: number
+}
+
 /** The runner of a session. */
 export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunner, never, Hooks> =>
   Effect.gen(function*() {
     const hooks = yield* Hooks
     const validators = new WeakMap<JsonObject, Validator>()
+
+    const timed = <A, E, R>(notes: Notes, hook: Effect.Effect<A, E, R>) =>
+      Effect.flatMap(Clock.currentTimeMillis, (started) =>
+        Effect.tap(hook, () => Effect.map(Clock.currentTimeMillis, (now) => void (notes.hooks_ms += now - started))))
 
     const faultsOf = Effect.fnUntraced(function*(offered: OfferedTool, args: JsonObject) {
       const schema = offered.tool.inputSchema
@@ -61,7 +76,7 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
     const execute = (call: ToolCall, offered: OfferedTool, args: JsonObject, watch: CallWatch | undefined) =>
       Effect.flatMap(EventSink, ({ publish }) =>
         offered.tool.run(args, {
-          ...(watch === undefined ? {} : { interrupted: watch.left }),
+          ...(watch === undefined ? {} : { interrupted: watch.left, ...(watch.changing === undefined ? {} : { changing: watch.changing }) }),
           output: (delta) =>
             publish({ type: "tool_output_delta", ...call.place, step: call.step, tool_id: call.id, tool_name: call.name, delta })
         })).pipe(Effect.catchDefect((defect) => Effect.succeed(errorResult(Cause.pretty(Cause.die(defect))))))
@@ -82,7 +97,7 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
       return { ...result, content, isError: payload.is_error }
     })
 
-    const settle = Effect.fnUntraced(function*(call: ToolCall, tools: ToolSet, watch: CallWatch | undefined, note: (changedBy: ReadonlyArray<string>) => void, options?: HookOptions) {
+    const settle = Effect.fnUntraced(function*(call: ToolCall, tools: ToolSet, watch: CallWatch | undefined, notes: Notes, options?: HookOptions) {
       const found = tools.find(call.name)
       if (Option.isNone(found)) return errorResult(tools.whyNot(call.name))
       const offered = found.value
@@ -94,7 +109,7 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
       const begun = watch?.begun ?? Effect.void
       if (!isHooked(offered)) return yield* Effect.andThen(begun, execute(call, offered, sent, watch))
 
-      const gate = yield* hooks.run("tool_call", { tool: call.name, arguments: sent }, options)
+      const gate = yield* timed(notes, hooks.run("tool_call", { tool: call.name, arguments: sent }, options))
       if (gate._tag === "Blocked") return denied(gate.reason)
       const changed = gate.changedBy.length > 0
       const args = changed ? gate.payload.arguments : sent
@@ -106,18 +121,18 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
       const denial = yield* permissions.check(offered, args)
       if (Option.isSome(denial)) return denied(denial.value)
 
-      if (changed) note(gate.changedBy)
+      if (changed) notes.changedBy = gate.changedBy
       yield* begun
       const result = yield* execute(call, offered, args, watch)
-      return yield* afterwards(call.name, sent, args, result, options)
+      return yield* timed(notes, afterwards(call.name, sent, args, result, options))
     })
 
     return {
       run: Effect.fnUntraced(function*(call, tools, watch, options) {
         const started = yield* Clock.currentTimeMillis
-        let changedBy: ReadonlyArray<string> | undefined
-        const result = yield* settle(call, tools, watch, (extensions) => void (changedBy = extensions), options)
-        return { call, result, duration_ms: (yield* Clock.currentTimeMillis) - started, ...(changedBy === undefined ? {} : { changedBy }) }
+        const notes: Notes = { hooks_ms: 0 }
+        const result = yield* settle(call, tools, watch, notes, options)
+        return { call, result, duration_ms: (yield* Clock.currentTimeMillis) - started, ...notes }
       })
     }
   })

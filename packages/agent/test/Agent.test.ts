@@ -190,6 +190,26 @@ describe("Agent", () => {
         assert.deepInclude(events.find((event) => event.type === "tool_output_delta"), { tool_id: "7", tool_name: "bash", delta: "half" })
       })))
 
+  it.effect("keeps with a result how long its call took, and how much of that hooks did", () => {
+    const slow = tool("slow", { run: () => Effect.as(Effect.sleep("2 seconds"), textResult("done")) })
+    const takes = (millis: number) => () => Effect.as(Effect.sleep(millis), {})
+    return withAgent({
+      replies: [calls({ name: "slow" }, { name: "slow" }), says("done")],
+      tools: [slow],
+      answers: { tool_call: takes(300), tool_result: takes(100) }
+    }, ({ entries, prompt }) =>
+      Effect.gen(function*() {
+        const running = yield* Effect.forkChild(prompt("hi"))
+        for (let n = 0; n < 60; n++) {
+          yield* settle
+          yield* TestClock.adjust(100)
+        }
+        yield* Fiber.join(running)
+        const figures = (yield* entries).flatMap((entry) => entry.type === "tool_result" ? [[entry.duration_ms, entry.hooks_ms]] : [])
+        assert.deepStrictEqual(figures, [[2400, 400], [2400, 400]])
+      }))
+  })
+
   it.effect("tries a request again when that can help, and keeps nothing of the dead attempt", () =>
     withAgent({ replies: [refuses(new AiError.RateLimitError({})), says("hello")] }, ({ entries, events, prompt }) =>
       Effect.gen(function*() {

@@ -1,5 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { type ExtensionFigures, families } from "@nimlet/extension"
 import { commandIn, helpText } from "../src/Commands.ts"
 import { extensionList } from "../src/ExtensionList.ts"
@@ -77,6 +80,24 @@ describe("a built-in command", () => {
         assert.strictEqual(answersOf(events).at(-1), "The great rewrite")
       })))
 
+  it.effect("writes the session as a page to the file it is given, and over no other", () =>
+    withAgent(rig(), ({ entries, events, prompt, session }) =>
+      Effect.gen(function*() {
+        const folder = mkdtempSync(join(tmpdir(), "export-"))
+        yield* prompt("what we said")
+        const before = yield* entries
+        assert.strictEqual((yield* prompt(`/export ${folder}/page.html`)).text, `The session is written to ${folder}/page.html.`)
+        assert.include(readFileSync(join(folder, "page.html"), "utf8"), "<h1>what we said</h1>")
+        writeFileSync(join(folder, "mine.html"), "mine")
+        assert.isFalse((yield* prompt(`/export ${folder}/mine.html`)).success)
+        assert.match(errorsOf(events)[0] ?? "", /mine\.html is there already .*\/export FILE$/)
+        assert.strictEqual(readFileSync(join(folder, "mine.html"), "utf8"), "mine")
+        // The workspace of the rig is no folder that is there: the page would be in it.
+        assert.isFalse((yield* prompt("/export")).success)
+        assert.include(errorsOf(events)[1], `/w/nimlet-session-${session.id}.html`)
+        assert.deepStrictEqual(yield* entries, before)
+      })))
+
   it.effect("compacts with its instruction", () =>
     withAgent(rig(), ({ events, fired, prompt }) =>
       Effect.gen(function*() {
@@ -113,7 +134,7 @@ describe("a built-in command", () => {
         assert.isFalse((yield* prompt("/extensions restart nobody")).success)
         assert.isFalse((yield* prompt("/extensions stop")).success)
         yield* prompt("/help")
-        for (const name of ["/new", "/resume [ID]", "/fork N", "/compact", "/reload", "/extensions", "/greet: (test)"]) assert.include(answersOf(events).at(-1), name)
+        for (const name of ["/new", "/resume [ID]", "/fork N", "/export [FILE]", "/compact", "/reload", "/extensions", "/greet: (test)"]) assert.include(answersOf(events).at(-1), name)
       })))
 
   it("lists an extension's command unless it is built in", () => {

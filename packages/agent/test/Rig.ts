@@ -186,6 +186,8 @@ const rigIn = <A, E>(options: RigOptions, body: (rig: Rig) => Effect.Effect<A, E
       figures: Effect.succeed([]),
       changes: Stream.empty,
       callTool: (name) => Effect.succeed({ content: [{ type: "text", text: `${name} of an extension` }], isError: false }),
+      prepare: (_, args) => Effect.succeed(args),
+      invoke: () => Effect.void,
       runCommand: (name, _args, context) => {
         contexts.push(context)
         const reply = commands[name.toLowerCase()]

@@ -19,6 +19,8 @@ export interface ExtensionEntry {
   /** Its key, by which its later `initialize.entries` are found too. */
   readonly extension: string
   readonly data: unknown
+  /** What kind of thing it is, where the extension says (seed 004). */
+  readonly custom_type?: string
 }
 
 /** Called for every `entry` side effect, in order. The default drops it. */

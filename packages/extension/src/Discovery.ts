@@ -1,8 +1,9 @@
 /** Roots → extensions, in startup order (seed 000, "Layout and discovery"). */
 import { Effect, FileSystem, Path, Result } from "effect"
 import type { Manifest } from "@nimlet/protocol"
-import { type FamilyPolicy, nimlet, type Root } from "./FamilyPolicy.ts"
+import { atomic, type FamilyPolicy, modulesIn, nimlet, programsIn, type Root } from "./FamilyPolicy.ts"
 import { decodeManifest, looksLikeMilliseconds } from "./ManifestFile.ts"
+import { modulesAt } from "./ModuleFile.ts"
 import type { ExtensionSettings } from "./Start.ts"
 
 /** An extension that can be started. */
@@ -11,7 +12,7 @@ export interface Found {
   readonly key: string
   /** With what the settings say in place of the file's. */
   readonly manifest: Manifest
-  /** Real path of the folder that holds the manifest. */
+  /** Real path of the folder that holds the manifest, or the module. */
   readonly folder: string
   readonly family: FamilyPolicy
   /** Comes from the workspace. */
@@ -38,8 +39,22 @@ const compareBytes = (a: string, b: string): number => {
 interface Candidate {
   /** As reached, for warnings. */
   readonly folder: string
+  readonly programs: FamilyPolicy
+  readonly modules: FamilyPolicy | undefined
+  readonly project: boolean
+  /** Something is expected here: its absence is a fault. */
+  readonly named: boolean
+}
+
+/** Something to start: a program or a module, told apart by what lies there. */
+interface Read {
+  readonly folder: string
   readonly family: FamilyPolicy
   readonly project: boolean
+  /** What makes it one and the same: the folder of a program, the file of a module. */
+  readonly real: string
+  readonly manifest: Result.Result<Manifest, string>
+  readonly home: string
 }
 
 /**
@@ -62,30 +77,52 @@ export const discover = Effect.fnUntraced(function*(where: {
         return Effect.succeed<Array<string>>([])
       })
     )
-    const folders = names.sort(compareBytes).map((name) => path.join(root.path, name))
-    const holds = (folder: string) => Effect.orElseSucceed(fs.exists(path.join(folder, manifestName)), () => false)
-    const kept = yield* Effect.filter(folders, holds, { concurrency: 16 })
-    return kept.map((folder): Candidate => ({ folder, family: root.family, project: root.project }))
+    return names.sort(compareBytes).filter((name) => name !== "node_modules").map((name): Candidate => ({
+      folder: path.join(root.path, name),
+      programs: programsIn(root.family),
+      modules: modulesIn(root.family),
+      project: root.project,
+      named: false
+    }))
   })
   const named = (given: string): Candidate => {
     const whole = path.resolve(given)
     const folder = path.basename(whole) === manifestName ? path.dirname(whole) : whole
-    return { folder, family: nimlet, project: false }
+    return { folder, programs: nimlet, modules: atomic, project: false, named: true }
   }
   const inRoots = yield* Effect.forEach(where.roots, inRoot, { concurrency: "unbounded" })
   const candidates = [...inRoots.flat(), ...where.paths.map(named)]
 
-  const read = Effect.fnUntraced(function*({ family, folder, project }: Candidate) {
-    const real = yield* Effect.orElseSucceed(fs.realPath(folder), () => folder)
+  const realOf = (at: string) => Effect.orElseSucceed(fs.realPath(at), () => at)
+  const read = Effect.fnUntraced(function*({ folder, modules, named, programs, project }: Candidate) {
+    const real = yield* realOf(folder)
     const text = yield* Effect.result(fs.readFileString(path.join(real, manifestName)))
-    const manifest = Result.flatMap(Result.mapError(text, () => "cannot read manifest"), decodeManifest)
-    return { family, folder, project, real, manifest }
+    const program = (manifest: Read["manifest"]): ReadonlyArray<Read> => [{ family: programs, folder, project, real, home: real, manifest }]
+    if (Result.isSuccess(text)) return program(decodeManifest(text.success))
+    const at = { folder, project, home: real }
+    const why = text.failure.reason._tag
+    // Nothing, or a file where there should be a folder, is no manifest; anything else is one that cannot be read.
+    if (why !== "NotFound" && why !== "BadResource") return program(Result.fail("cannot read manifest"))
+    const found = modules === undefined ? Result.succeed([]) : yield* modulesAt(real, modules.packageKeys)
+    if (modules !== undefined && Result.isFailure(found)) return [{ ...at, family: modules, real, manifest: Result.fail(found.failure) }]
+    const list = Result.getOrElse(found, () => [])
+    if (modules !== undefined && list.length > 0) {
+      return yield* Effect.forEach(list, ({ entry, manifest }) =>
+        Effect.map(realOf(entry), (file): Read => ({
+          ...at,
+          family: modules,
+          real: file,
+          home: path.dirname(file),
+          manifest: Result.succeed({ ...manifest, command: [file] })
+        })))
+    }
+    return named ? program(Result.fail("cannot read manifest")) : []
   })
   const seen = new Set<string>()
   const counts = new Map<string, number>()
   const found: Array<Found> = []
   const disabled: Array<Found> = []
-  for (const each of yield* Effect.forEach(candidates, read, { concurrency: 16 })) {
+  for (const each of (yield* Effect.forEach(candidates, read, { concurrency: 16 })).flat()) {
     if (seen.has(each.real)) continue
     seen.add(each.real)
     if (Result.isFailure(each.manifest)) {
@@ -98,7 +135,7 @@ export const discover = Effect.fnUntraced(function*(where: {
     const count = (counts.get(name) ?? 0) + 1
     counts.set(name, count)
     const key = count === 1 ? name : `${name}#${count}`
-    const one: Found = { key, manifest, folder: each.real, family: each.family, project: each.project }
+    const one: Found = { key, manifest, folder: each.home, family: each.family, project: each.project }
     if (off) {
       disabled.push(one)
       continue

@@ -13,6 +13,7 @@ import { greet } from "./Handshake.ts"
 import { Inquiries } from "./Inquiries.ts"
 import { isJsonObject, parseJson } from "./Json.ts"
 import type { Meter } from "./Meter.ts"
+import { decodeRegister } from "./RegisterLine.ts"
 import type { Shown } from "./Shown.ts"
 import { withoutSuperseded } from "./Superseded.ts"
 import type { Sent, Transport } from "./Transport.ts"
@@ -61,6 +62,10 @@ export interface LifeOptions {
   readonly meter: Meter
   /** Called before the first request is let through. What it forks ends with the life. */
   readonly onRegistered: (registration: Registration) => Effect.Effect<void, never, Scope.Scope>
+  /** Whether it may register anew at any time. */
+  readonly revises: boolean
+  /** Called with what it offers from now on. */
+  readonly onRevised: (registration: Registration) => Effect.Effect<void>
   /** Says something once per extension; `about` tells repetitions. */
   readonly warnOnce: (about: string, message: string) => Effect.Effect<void>
 }
@@ -108,15 +113,22 @@ export const extensionLife = (options: LifeOptions) => (self: Self<ExtensionMail
     meter.began()
     const transport = yield* Effect.flatMap(options.open, (opened) => tapped(opened, key))
     meter.connected(transport.pid)
+    const { companion } = transport
     const conversation = new Conversation()
     let registered = false
     const send = (message: HostMessage) => transport.send(JSON.stringify(message))
-    const inquiries = new Inquiries({ key, stopwatch, send, conversation })
+    const inquiries = new Inquiries({ key, stopwatch, send, conversation, companion })
 
     yield* Effect.forkScoped(pump(transport, self))
     // Added after the pump and before any question: questions end first, and the peer is heard while it says goodbye. One that
     // did not register, or that crashed, is not waited for.
     yield* Effect.addFinalizer((exit) => registered && Exit.hasInterrupts(exit) ? sayGoodbye(transport) : Effect.void)
+    /** What the peer has to know first; undefined where that is nothing. */
+    const prelude = (): Effect.Effect<unknown> | undefined => {
+      const lines = companion?.prelude() ?? []
+      return lines.length === 0 ? undefined : Effect.forEach(lines, (line) => transport.send(line), { discard: true })
+    }
+    yield* prelude() ?? Effect.void
     yield* send(options.initialize())
     const overdue = Effect.andThen(Effect.sleep(options.registrationMillis), self.tell({ _tag: "Overdue" }))
     const timer = yield* Effect.forkScoped(overdue)
@@ -127,7 +139,9 @@ export const extensionLife = (options: LifeOptions) => (self: Self<ExtensionMail
       if (!registered) return fail("unavailable")
       if (conversation.size >= maxPending) return fail("busy")
       const { type, ...rest } = mail.request
-      return Effect.flatMap(transport.send(JSON.stringify({ type, id: conversation.nextId, ...rest })), (sent) => {
+      const first = prelude()
+      const told = transport.send(JSON.stringify({ type, id: conversation.nextId, ...rest }))
+      return Effect.flatMap(first === undefined ? told : Effect.andThen(first, told), (sent) => {
         if (sent !== "accepted") return fail(failureOf[sent])
         conversation.open(type === "event" ? { ...mail, since: now() } : mail)
         meter.sent()
@@ -161,6 +175,14 @@ export const extensionLife = (options: LifeOptions) => (self: Self<ExtensionMail
       yield* reply.succeed((yield* send({ type: "ui_action", widget, action, text: said })) === "accepted")
     })
 
+    const registerAgain = (line: JsonObject): Effect.Effect<void> => {
+      if (!options.revises) return warnOnce("register", `extension '${key}' registered again; only the first register counts`)
+      return Result.match(decodeRegister(line), {
+        onFailure: (reason) => warnOnce(`register ${reason}`, `extension '${key}': ${reason}`),
+        onSuccess: options.onRevised
+      })
+    }
+
     const hear = (line: JsonObject): Effect.Effect<unknown, never, Scope.Scope> => {
       switch (line.type) {
         case "response": {
@@ -172,7 +194,10 @@ export const extensionLife = (options: LifeOptions) => (self: Self<ExtensionMail
           }
           meter.answered(pending.since === undefined ? undefined : now() - pending.since)
           inquiries.requestOver(line.id, "answered")
-          return Effect.andThen(effects(line), pending.reply.succeed(line))
+          const answered = companion !== undefined && typeof line.failed === "string"
+            ? pending.reply.fail(new CallFailed({ extension: key, reason: "threw", detail: line.failed }))
+            : pending.reply.succeed(line)
+          return Effect.andThen(effects(line), answered)
         }
         case "update":
           return effects(line)
@@ -187,9 +212,13 @@ export const extensionLife = (options: LifeOptions) => (self: Self<ExtensionMail
         case "host_request":
           return inquire(line, (id) => inquiries.hostRequest(id, line))
         case "register":
-          return warnOnce("register", `extension '${key}' registered again; only the first register counts`)
+          return registerAgain(line)
+        case "ui_cancel":
+          return Effect.sync(() => typeof line.id === "string" ? inquiries.withdraw(line.id) : undefined)
         default:
-          return Effect.sync(() => meter.dropped())
+          return companion === undefined
+            ? Effect.sync(() => meter.dropped())
+            : Effect.map(companion.hear(line), (known) => known ? undefined : meter.dropped())
       }
     }
 
@@ -219,7 +248,11 @@ export const extensionLife = (options: LifeOptions) => (self: Self<ExtensionMail
     })
 
     const read = (line: Line): Effect.Effect<unknown, StartFailed, Scope.Scope> => {
-      if (!registered) return welcome(line)
+      if (!registered) {
+        // A module may ask for things while it is loaded.
+        const said = companion === undefined || Result.isFailure(line) ? undefined : Result.getOrElse(parseJson(line.success), () => undefined)
+        return isJsonObject(said) && said.type !== "register" ? hear(said) : welcome(line)
+      }
       if (Result.isFailure(line)) {
         meter.dropped()
         return warnOnce("long", `extension '${key}' wrote a line over ${line.failure.limit} bytes; it was dropped`)

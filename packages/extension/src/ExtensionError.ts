@@ -22,14 +22,15 @@ export class ExtensionCrashed extends Schema.TaggedError<ExtensionCrashed>()("Ex
 }
 
 /** Why a request got no reply. */
-export const CallFailure = Schema.Literals(["timeout", "crashed", "unavailable", "busy", "too_large", "unknown"])
+export const CallFailure = Schema.Literals(["timeout", "crashed", "unavailable", "busy", "too_large", "unknown", "threw"])
 /** Why a request got no reply. */
 export type CallFailure = typeof CallFailure.Type
 
 /**
  * A tool, command or event request got no reply: `timeout` (budget spent), `crashed` (it died while asked),
  * `unavailable` (starting, restarting, quarantined or stopped), `busy` (too many requests open or its input is
- * clogged), `too_large` (the line is over its `max_line_bytes`), `unknown` (no extension offers that name).
+ * clogged), `too_large` (the line is over its `max_line_bytes`), `unknown` (no extension offers that name), `threw` (its
+ * handler did; `detail` is what).
  */
 export class CallFailed extends Schema.TaggedError<CallFailed>()("CallFailed", {
   extension: Schema.String,
@@ -37,7 +38,9 @@ export class CallFailed extends Schema.TaggedError<CallFailed>()("CallFailed", {
   /** Of a `timeout`: the budget that was spent. */
   seconds: Schema.optionalKey(Schema.Number),
   /** Of `unavailable`: a person was told why it is down. */
-  told: Schema.optionalKey(Schema.Literal(true))
+  told: Schema.optionalKey(Schema.Literal(true)),
+  /** Of `threw`: what. */
+  detail: Schema.optionalKey(Schema.String)
 }) {
   override get message(): string {
     switch (this.reason) {
@@ -53,6 +56,8 @@ export class CallFailed extends Schema.TaggedError<CallFailed>()("CallFailed", {
         return `the request is too large for extension '${this.extension}'`
       case "unknown":
         return `no extension offers '${this.extension}'`
+      case "threw":
+        return `extension '${this.extension}' threw ${this.detail ?? "an error"}`
     }
   }
 }

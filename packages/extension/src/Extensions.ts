@@ -29,12 +29,17 @@ export class Extensions extends Context.Service<Extensions, {
   readonly tools: Effect.Effect<ReadonlyArray<ExtensionTool>>
   /** What a user may type now; of two with one name the earlier. */
   readonly commands: Effect.Effect<ReadonlyArray<ExtensionCommand>>
-  /** Calls a tool; `onUpdate` receives progress text. Interrupting it sends `cancel`. */
+  /** Calls a tool; `onUpdate` receives progress text, `callId` is the model's. Interrupting it sends `cancel`. */
   readonly callTool: (
     name: string,
     args: JsonObject,
-    onUpdate?: (text: string) => Effect.Effect<void>
+    onUpdate?: (text: string) => Effect.Effect<void>,
+    callId?: string
   ) => Effect.Effect<ToolReply, CallFailed>
+  /** What is to be validated in place of the model's arguments: what the tool makes of them, if it wants to (seed 004). */
+  readonly prepare: (name: string, args: unknown) => Effect.Effect<unknown, CallFailed>
+  /** Calls a function an extension registered by number (a shortcut's, a completion's); see `RegistrationExtras`. */
+  readonly invoke: (extension: string, handle: number, args: ReadonlyArray<unknown>) => Effect.Effect<unknown, CallFailed>
   /** What a user may switch to. */
   readonly modes: Effect.Effect<ReadonlyArray<ExtensionMode>>
   /** Where more models may be asked. */
@@ -68,6 +73,8 @@ export class Extensions extends Context.Service<Extensions, {
     tools: Effect.succeed([]),
     commands: Effect.succeed([]),
     callTool: (name) => Effect.fail(new CallFailed({ extension: name, reason: "unknown" })),
+    prepare: (_, args) => Effect.succeed(args),
+    invoke: (extension) => Effect.fail(new CallFailed({ extension, reason: "unknown" })),
     modes: Effect.succeed([]),
     providers: Effect.succeed([]),
     runCommand: (name) => Effect.fail(new CallFailed({ extension: name, reason: "unknown" })),

@@ -20,8 +20,22 @@ export interface FamilyPolicy {
   readonly sessionStartAfterCrash: boolean
   /** Seconds a request may take when the manifest does not say. */
   readonly budgetSeconds: number
+  /** The same for tools and commands; `null` is no limit. */
+  readonly workSeconds: number | null
   /** Whether a tool that only reads runs without the first-time question. */
   readonly readOnlyToolsUnasked: boolean
+  /** A program of its own, in a process; or a module of ours, on a thread. */
+  readonly runsAs: "process" | "thread"
+  /** Whether modules in its roots are extensions too. */
+  readonly modulesInRoots: boolean
+  /** Whether what it offers may change while it runs. */
+  readonly registersAtAnyTime: boolean
+  /** Whether a tool of its may take the place of a built-in one. */
+  readonly mayReplaceBuiltins: boolean
+  /** Whether a running one stays, started anew in the same session, until the new one is there, and for good when that fails. */
+  readonly staysUntilReplaced: boolean
+  /** Keys of `package.json` that describe such an extension, the first that is there counts. */
+  readonly packageKeys: ReadonlyArray<string>
 }
 
 /** Programs of seed 000. */
@@ -43,7 +57,14 @@ export const nimlet: FamilyPolicy = {
   silentOnReload: ["session_start", "session_end"],
   sessionStartAfterCrash: false,
   budgetSeconds: 30,
-  readOnlyToolsUnasked: false
+  workSeconds: 30,
+  readOnlyToolsUnasked: false,
+  runsAs: "process",
+  modulesInRoots: true,
+  registersAtAnyTime: false,
+  mayReplaceBuiltins: false,
+  staysUntilReplaced: false,
+  packageKeys: []
 }
 
 /** Programs of seed 001. */
@@ -56,13 +77,47 @@ export const niminal: FamilyPolicy = {
   silentOnReload: [],
   sessionStartAfterCrash: true,
   budgetSeconds: 30,
-  readOnlyToolsUnasked: true
+  workSeconds: 30,
+  readOnlyToolsUnasked: true,
+  runsAs: "process",
+  modulesInRoots: false,
+  registersAtAnyTime: false,
+  mayReplaceBuiltins: false,
+  staysUntilReplaced: false,
+  packageKeys: []
 }
 
-/** The families of child processes, in startup order. */
-export const families: ReadonlyArray<FamilyPolicy> = [nimlet, niminal]
+/** Modules of seed 004. */
+export const atomic: FamilyPolicy = {
+  name: "atomic",
+  globalRoots: [".atomic/agent/extensions", ".pi/agent/extensions"],
+  projectRoots: [".atomic/extensions", ".pi/extensions"],
+  onFailure: "block",
+  silentInPlanMode: [],
+  silentOnReload: [],
+  sessionStartAfterCrash: true,
+  budgetSeconds: 30,
+  workSeconds: null,
+  readOnlyToolsUnasked: false,
+  runsAs: "thread",
+  modulesInRoots: true,
+  registersAtAnyTime: true,
+  mayReplaceBuiltins: true,
+  staysUntilReplaced: true,
+  packageKeys: ["nimlet", "atomic", "pi"]
+}
 
-/** A folder whose sub-folders are extensions. */
+/** All families, in startup order. */
+export const families: ReadonlyArray<FamilyPolicy> = [nimlet, niminal, atomic]
+
+/** The family of a program found in a root of `family`. */
+export const programsIn = (family: FamilyPolicy): FamilyPolicy => family.runsAs === "process" ? family : nimlet
+
+/** The family of a module found in a root of `family`; undefined where modules do not count. */
+export const modulesIn = (family: FamilyPolicy): FamilyPolicy | undefined =>
+  family.modulesInRoots ? family.runsAs === "thread" ? family : atomic : undefined
+
+/** A folder that holds extensions. */
 export interface Root {
   readonly path: string
   readonly family: FamilyPolicy

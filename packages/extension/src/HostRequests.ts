@@ -1,6 +1,7 @@
 /** What an extension asks of the session it runs in, or of the editor in front (`host_request`). */
 import { Cause, Effect } from "effect"
 import { HostRequestFields, type HostRequestMethod, type HostResponse, type JsonObject } from "@nimlet/protocol"
+import type { Companion } from "./Companion.ts"
 import { fieldsOf } from "./Fields.ts"
 import { Frontend } from "./Frontend.ts"
 import { HostRequestFailed, SessionAccess } from "./SessionAccess.ts"
@@ -71,9 +72,19 @@ export const overcrowdedHost = (id: string): typeof HostResponse.Type => answeri
  * The answer to a `host_request` line of the extension `key`: what was asked for, or why not. Provider events that come
  * of a completion may reach the one that waits for it.
  */
-export const answerHost = (key: string, id: string, line: JsonObject): Effect.Effect<typeof HostResponse.Type> => {
+export const answerHost = (
+  key: string,
+  id: string,
+  line: JsonObject,
+  companion?: Companion
+): Effect.Effect<typeof HostResponse.Type> => {
   const { method } = line
-  const served = isMethod(method) ? methods[method](key, line) : refused(`unknown host request: ${String(method)}`)
+  const others = typeof method === "string" && !isMethod(method) ? companion?.serve(method, line) : undefined
+  const served = isMethod(method)
+    ? methods[method](key, line)
+    : others === undefined
+    ? refused(`unknown host request: ${String(method)}`)
+    : Effect.map(others, (result): Answer => ({ result }))
   return served.pipe(
     Effect.catchTag("HostRequestFailed", ({ cancelled, reason }) =>
       Effect.succeed<Answer>({

@@ -2,6 +2,7 @@
 import { Effect, type Fiber, type Scope, Semaphore } from "effect"
 import type { HostMessage, JsonObject } from "@nimlet/protocol"
 import type { Stopwatch } from "@nimlet/actor"
+import type { Companion } from "./Companion.ts"
 import type { Conversation } from "./Conversation.ts"
 import { answerHost, cancelledHost, overcrowdedHost } from "./HostRequests.ts"
 import { OnBehalfOf } from "./OnBehalfOf.ts"
@@ -20,6 +21,7 @@ export interface InquiriesOptions {
   readonly send: (message: HostMessage) => Effect.Effect<unknown>
   /** The host's requests that are open. */
   readonly conversation: Conversation
+  readonly companion?: Companion | undefined
 }
 
 interface Inquiry {
@@ -34,13 +36,20 @@ interface Inquiry {
 export class Inquiries {
   readonly #options: InquiriesOptions
   readonly #open = new Set<Inquiry>()
-  readonly #turn = Semaphore.makeUnsafe(1)
+  readonly #turn: Semaphore.Semaphore
+  readonly #questionsById = new Map<string, Inquiry>()
   #questions = 0
   #hostRequests = 0
 
   /** None is open. */
   constructor(options: InquiriesOptions) {
     this.#options = options
+    this.#turn = Semaphore.makeUnsafe(options.companion?.servedAtOnce ?? 1)
+  }
+
+  /** Withdraws a question that the extension no longer wants answered; one that is not open is none of its. */
+  withdraw(id: string): void {
+    this.#questionsById.get(id)?.fiber?.interruptUnsafe()
   }
 
   /** Takes a question; it is answered sooner or later, unless the life ends before. Returns at once. */
@@ -48,7 +57,15 @@ export class Inquiries {
     const { key, send } = this.#options
     if (this.#questions >= maxOpenQuestions) return send(cancelledUi(id, line))
     this.#questions++
-    return this.#serve(answerUi(key, id, line), cancelledUi(id, line), () => this.#questions--)
+    return Effect.map(
+      this.#serve(answerUi(key, id, line), cancelledUi(id, line), () => {
+        this.#questions--
+        this.#questionsById.delete(id)
+      }),
+      (inquiry) => {
+        if (this.#open.has(inquiry)) this.#questionsById.set(id, inquiry)
+      }
+    )
   }
 
   /** Takes a host request; those of one extension are served one after another. Returns at once. */
@@ -56,7 +73,7 @@ export class Inquiries {
     const { conversation, key, send } = this.#options
     if (this.#hostRequests >= maxOpenHostRequests) return send(overcrowdedHost(id))
     this.#hostRequests++
-    const answer = this.#turn.withPermits(1)(answerHost(key, id, line)).pipe(
+    const answer = this.#turn.withPermits(1)(answerHost(key, id, line, this.#options.companion)).pipe(
       Effect.provideService(OnBehalfOf, new Set([...conversation.onBehalfOf, key]))
     )
     return this.#serve(answer, cancelledHost(id), () => this.#hostRequests--)
@@ -75,7 +92,7 @@ export class Inquiries {
     }
   }
 
-  #serve(answer: Effect.Effect<HostMessage>, withdrawn: HostMessage, over: () => void): Effect.Effect<unknown, never, Scope.Scope> {
+  #serve(answer: Effect.Effect<HostMessage>, withdrawn: HostMessage, over: () => void): Effect.Effect<Inquiry, never, Scope.Scope> {
     const { conversation, send, stopwatch } = this.#options
     const inquiry: Inquiry = { owners: new Set(conversation.openIds), orphaned: false, fiber: undefined }
     this.#open.add(inquiry)
@@ -88,8 +105,9 @@ export class Inquiries {
       })),
       Effect.forkScoped({ startImmediately: true })
     )
-    return Effect.tap(served, (fiber) => Effect.sync(() => {
+    return Effect.map(served, (fiber) => {
       inquiry.fiber = fiber
-    }))
+      return inquiry
+    })
   }
 }

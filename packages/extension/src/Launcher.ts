@@ -1,5 +1,6 @@
 /** Opens the connection to an extension: a child process in the product, a scripted peer in tests. */
 import { Context, type Effect, type Scope } from "effect"
+import type { FamilyPolicy } from "./FamilyPolicy.ts"
 import type { StartFailed } from "./ExtensionError.ts"
 import type { Transport } from "./Transport.ts"
 
@@ -7,7 +8,9 @@ import type { Transport } from "./Transport.ts"
 export interface Launch {
   /** Its key, used in errors and for its log. */
   readonly extension: string
-  /** From the manifest. */
+  /** How its family runs. */
+  readonly runsAs: FamilyPolicy["runsAs"]
+  /** From the manifest. Of one that runs as a thread: its module's absolute path. */
   readonly command: readonly [string, ...Array<string>]
   /** Folder of the manifest: a program named with a slash is found from here. */
   readonly folder: string

@@ -74,9 +74,9 @@ const mailbox = { capacity: 64, overflow: "suspend" } as const
 export const startMember = Effect.fnUntraced(function*(options: MemberOptions) {
   const { found, supervisor } = options
   const { key, manifest } = found
-  const seconds = manifest.response_timeout_seconds === undefined
-    ? found.family.budgetSeconds
-    : manifest.response_timeout_seconds
+  const given = manifest.response_timeout_seconds
+  const { budgetSeconds, workSeconds } = found.family
+  const seconds = given === undefined ? budgetSeconds : given
   const stopwatch = new Stopwatch()
   const settled = yield* Deferred.make<void>()
   const said = new Set<string>()
@@ -104,6 +104,12 @@ export const startMember = Effect.fnUntraced(function*(options: MemberOptions) {
       // It is in the mailbox before any other request: those wait until the actor is ready.
       if (first !== undefined) yield* Effect.forkScoped(tellOfSession(first), { startImmediately: true })
     }),
+    revises: found.family.registersAtAnyTime,
+    onRevised: (registered) => {
+      registration = registered
+      options.onOffersChanged()
+      return options.onRegistered(registered)
+    },
     warnOnce: (about, message) => {
       if (said.has(about)) return Effect.void
       said.add(about)
@@ -139,15 +145,16 @@ export const startMember = Effect.fnUntraced(function*(options: MemberOptions) {
     ))
 
   /** Its budget: the manifest's, on the clock that stands still while a request of its own is open. */
-  const countdownOf = (fallbackSeconds: number | undefined, entangled: boolean): Countdown | undefined => {
-    const budget = seconds ?? fallbackSeconds ?? (entangled ? entangledSeconds : undefined)
+  const countdownOf = (type: Unsent["type"], fallbackSeconds: number | undefined, entangled: boolean): Countdown | undefined => {
+    const own = given === undefined && type !== "event" ? workSeconds : seconds
+    const budget = own ?? fallbackSeconds ?? (entangled ? entangledSeconds : undefined)
     if (budget === undefined) return undefined
     return entangled ? new Countdown(budget * 1000) : new Countdown(budget * 1000, stopwatch)
   }
 
   const ask = (unsent: Unsent, { fallbackSeconds, onUpdate }: RequestOptions) =>
     Effect.flatMap(OnBehalfOf, (onBehalfOf) => {
-      const countdown = countdownOf(fallbackSeconds, onBehalfOf.has(key))
+      const countdown = countdownOf(unsent.type, fallbackSeconds, onBehalfOf.has(key))
       return ref.ask<JsonObject, CallFailed>(
         (reply): ExtensionMail => ({ _tag: "Request", request: unsent, reply, countdown, onUpdate, onBehalfOf }),
         {

@@ -1,5 +1,5 @@
 /** What extensions offer, and what using it gives back. */
-import type { Capability, JsonObject, RegisteredMode, RegisteredProvider, SessionAction, ToolContent } from "@nimlet/protocol"
+import type { Capability, JsonObject, RegisteredMode, RegisteredProvider, SessionAction, ToolContent, ToolExtras } from "@nimlet/protocol"
 
 /** A tool an extension offers the model. */
 export interface ExtensionTool {
@@ -10,6 +10,8 @@ export interface ExtensionTool {
   readonly capabilities: ReadonlyArray<Capability>
   /** Only reads, and its family lets such tools run without asking. */
   readonly unasked: boolean
+  /** What else its extension says of it (seed 004). */
+  readonly extras?: ToolExtras
   /** Key of the extension. */
   readonly extension: string
 }
@@ -40,6 +42,10 @@ export interface ExtensionProvider extends RegisteredProvider {
 export interface ToolReply {
   readonly content: ReadonlyArray<ToolContent>
   readonly isError: boolean
+  /** For people and programs, never for the model. */
+  readonly details?: JsonObject
+  /** No further model request, if all results of the step say so. */
+  readonly terminate?: boolean
 }
 
 /** What a command gave back, carried out in this order; `prompt` starts a turn. */

@@ -1,6 +1,6 @@
 /** The `register` line → what the extension offers, or why the start fails (seed 000, "register"; seed 001). */
 import { Result, Schema } from "effect"
-import { Capability, defaultCapabilities, type JsonObject, type RegisteredTool, type Registration } from "@nimlet/protocol"
+import { Capability, defaultCapabilities, type JsonObject, type RegisteredTool, type Registration, RegistrationExtras, ToolExtras } from "@nimlet/protocol"
 import { isJsonObject } from "./Json.ts"
 import { modesIn, providersIn } from "./RegisterLine/Offers.ts"
 import { firstBroken, type Rule, rule } from "./Rules.ts"
@@ -23,8 +23,11 @@ const Tool = Schema.Struct({
   name: notBlank,
   description: Schema.NonEmptyString,
   input_schema: Schema.Record(Schema.String, Schema.Unknown),
-  capabilities: Schema.optionalKey(Schema.Unknown)
+  capabilities: Schema.optionalKey(Schema.Unknown),
+  extras: Schema.optionalKey(Schema.Unknown)
 })
+const isToolExtras = Schema.is(ToolExtras)
+const isExtras = Schema.is(RegistrationExtras)
 const isTool = Schema.is(Tool)
 const isCapability = Schema.is(Capability)
 
@@ -44,9 +47,10 @@ const capabilitiesOf = (value: unknown): Result.Result<ReadonlyArray<Capability>
 const toolOf = (value: unknown): Result.Result<RegisteredTool, string> => {
   if (!isTool(value)) return Result.fail("registered tools require name, description, and input_schema")
   const name = value.name.trim()
+  const { description, extras, input_schema } = value
   return Result.mapBoth(capabilitiesOf(value.capabilities), {
     onFailure: (reason) => `invalid capabilities for tool '${name}': ${reason}`,
-    onSuccess: (capabilities) => ({ name, description: value.description, input_schema: value.input_schema, capabilities })
+    onSuccess: (capabilities) => ({ name, description, input_schema, capabilities, ...(isToolExtras(extras) ? { extras } : {}) })
   })
 }
 
@@ -67,11 +71,13 @@ const listOf = (line: JsonObject, field: string): ReadonlyArray<unknown> =>
 export const decodeRegister = (line: unknown): Result.Result<Registration, string> => {
   const reason = firstBroken(rules, line)
   if (reason !== undefined || !isJsonObject(line)) return Result.fail(reason ?? "expected register response")
-  return Result.all({
+  const { extras } = line
+  const registered = Result.all({
     commands: Result.all(listOf(line, "commands").map(commandOf)),
     tools: Result.all(listOf(line, "tools").map(toolOf)),
     events: Result.succeed(listOf(line, "events").filter((event) => typeof event === "string")),
     providers: providersIn(listOf(line, "providers")),
     modes: modesIn(listOf(line, "modes"))
   })
+  return isExtras(extras) ? Result.map(registered, (offer) => ({ ...offer, extras })) : registered
 }

@@ -19,9 +19,10 @@ const callable = /^[A-Za-z0-9_-]{1,64}$/
 /** Why a registered tool cannot be offered, as a sentence; undefined when it can. */
 const faultOf = (
   { input_schema, name }: Registration["tools"][number],
-  reserved: ReadonlySet<string>
+  reserved: ReadonlySet<string>,
+  family: FamilyPolicy
 ): string | undefined => {
-  if (reserved.has(name.toLowerCase())) return `extension tool '${name}' collides with a built-in tool`
+  if (!family.mayReplaceBuiltins && reserved.has(name.toLowerCase())) return `extension tool '${name}' collides with a built-in tool`
   if (!callable.test(name)) return `extension tool '${name}' is left out: a name has 1 to 64 letters, digits, _ and -`
   if (input_schema["type"] !== undefined && input_schema["type"] !== "object") {
     return `extension tool '${name}' is left out: its input_schema must be of type object`
@@ -37,18 +38,31 @@ export const toolsOf = (
   const tools = new Map<string, ExtensionTool>()
   for (const { family, key, registration } of offerings) {
     for (const tool of registration.tools) {
-      if (faultOf(tool, reserved) !== undefined) continue
-      const { capabilities, description, input_schema, name } = tool
+      if (faultOf(tool, reserved, family) !== undefined) continue
+      const { capabilities, description, extras, input_schema, name } = tool
       const unasked = family.readOnlyToolsUnasked && onlyReads(capabilities)
-      tools.set(name, { name, description, inputSchema: input_schema, capabilities, unasked, extension: key })
+      tools.set(name, { name, description, inputSchema: input_schema, capabilities, unasked, extension: key, ...(extras === undefined ? {} : { extras }) })
     }
   }
   return [...tools.values()]
 }
 
 /** A sentence for each tool that `toolsOf` leaves out. */
-export const faultsOf = (registration: Registration, reserved: ReadonlySet<string>): ReadonlyArray<string> =>
-  registration.tools.flatMap((tool) => faultOf(tool, reserved) ?? [])
+export const faultsOf = (
+  registration: Registration,
+  reserved: ReadonlySet<string>,
+  family: FamilyPolicy
+): ReadonlyArray<string> =>
+  registration.tools.flatMap((tool) => faultOf(tool, reserved, family) ?? [])
+
+/** A sentence for each tool that takes the place of a built-in one. */
+export const replacementsOf = (
+  registration: Registration,
+  reserved: ReadonlySet<string>,
+  family: FamilyPolicy
+): ReadonlyArray<string> =>
+  registration.tools.filter((tool) => reserved.has(tool.name.toLowerCase()) && faultOf(tool, reserved, family) === undefined)
+    .map(({ name }) => `extension tool '${name}' replaces the built-in tool of that name`)
 
 /** The commands, of two with one name (any case) the earlier. */
 export const commandsOf = (offerings: ReadonlyArray<Offering>): ReadonlyArray<ExtensionCommand> => {

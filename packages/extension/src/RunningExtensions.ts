@@ -1,6 +1,6 @@
 /** The implementation of `Extensions`: at most one session, and what its members offer together. */
 import { Context, Effect, FileSystem, Latch, Path, Schema, Semaphore, Stream } from "effect"
-import { type CommandContext, CommandReplyFields, type HookName, HookEvents, type JsonObject, ToolContent } from "@nimlet/protocol"
+import { type CommandContext, CommandReplyFields, type HookName, HookEvents, type JsonObject, ToolContent, ToolReplyFields } from "@nimlet/protocol"
 import { CallFailed } from "./ExtensionError.ts"
 import { fieldsOf } from "./Fields.ts"
 import type { ExtensionFigures } from "./Figures.ts"
@@ -12,12 +12,14 @@ import { commandsOf, modesOf, providersOf, toolsOf } from "./Roster.ts"
 import { isClosedGuard, offeringsOf, type RunningSession, startSession } from "./SessionStart.ts"
 import type { StartOptions } from "./Start.ts"
 import type { Subscriber } from "./Subscriber.ts"
+import { retire, stayingIn, succeed } from "./Succession.ts"
 
 /** How long an observe event is waited for where the manifest sets no limit. */
 const observeSeconds = 30
 /** Figures are told of at most this often. */
 const figuresEvery = "250 millis"
 
+const toolReply = fieldsOf(ToolReplyFields)
 const commandReply = fieldsOf(CommandReplyFields)
 const isToolContent = Schema.is(ToolContent)
 const nobody: ReadonlySet<string> = new Set()
@@ -59,13 +61,30 @@ export const makeExtensions = Effect.gen(function*() {
   })
   yield* Effect.addFinalizer(() => stopSession)
 
-  const start = (options: StartOptions) =>
-    Effect.andThen(
-      stopSession,
-      startSession(options, { launcher, services, scope, isOpen: () => opened, onOffersChanged, onFiguresChanged }, (begun) => {
-        session = begun
-      })
-    )
+  const begin = (options: StartOptions) =>
+    startSession(options, { launcher, services, scope, isOpen: () => opened, onOffersChanged, onFiguresChanged }, (begun) => {
+      session = begun
+    })
+  const present = () => session
+
+  const start = Effect.fnUntraced(function*(options: StartOptions) {
+    const old = present()
+    const staying = stayingIn(old, options.sessionId)
+    if (old === undefined || staying.length === 0) return yield* Effect.andThen(stopSession, begin(options))
+    session = undefined
+    opened = false
+    asked.clear()
+    yield* retire(old, staying)
+    const report = yield* Effect.onInterrupt(begin(options), () => old.stop)
+    const next = present()
+    // A start that finds nothing begins nothing.
+    if (next === undefined) return yield* Effect.as(old.stop, report)
+    const followed = yield* succeed(old, staying, next, report)
+    session = followed.session
+    onOffersChanged()
+    onFiguresChanged()
+    return followed.report
+  })
 
   const offerings = Effect.suspend(() => offeringsOf(session?.members ?? []))
   const tools = Effect.map(offerings, (offered) => toolsOf(offered, session?.reserved.tools ?? nobody))
@@ -79,13 +98,35 @@ export const makeExtensions = Effect.gen(function*() {
   const callTool = Effect.fnUntraced(function*(
     name: string,
     args: JsonObject,
-    onUpdate?: (text: string) => Effect.Effect<void>
+    onUpdate?: (text: string) => Effect.Effect<void>,
+    callId?: string
   ) {
     const tool = (yield* tools).find((each) => each.name === name)
     const member = yield* memberOf(tool?.extension, name)
-    const line = yield* member.request({ type: "tool", name, arguments: args }, { onUpdate })
-    const reply: ToolReply = { content: contentOf(line.content), isError: line.is_error === true }
+    const id = callId === undefined ? {} : { tool_call_id: callId }
+    const line = yield* member.request({ type: "tool", name, arguments: args, ...id }, { onUpdate })
+    const { details, terminate } = toolReply(line).values
+    const reply: ToolReply = {
+      content: contentOf(line.content),
+      isError: line.is_error === true,
+      ...(details === undefined ? {} : { details }),
+      ...(terminate === undefined ? {} : { terminate })
+    }
     return reply
+  })
+
+  const prepare = Effect.fnUntraced(function*(name: string, args: unknown) {
+    const tool = (yield* tools).find((each) => each.name === name)
+    if (tool?.extras?.prepares !== true) return args
+    const member = yield* memberOf(tool.extension, name)
+    const line = yield* member.request({ type: "prepare", name, arguments: args })
+    return "arguments" in line ? line.arguments : args
+  })
+
+  const invoke = Effect.fnUntraced(function*(extension: string, handle: number, args: ReadonlyArray<unknown>) {
+    const member = yield* memberOf(extension, extension)
+    const line = yield* member.request({ type: "invoke", handle, arguments: args })
+    return line.value
   })
 
   const runCommand = Effect.fnUntraced(function*(name: string, args: string, context?: CommandContext) {
@@ -161,6 +202,8 @@ export const makeExtensions = Effect.gen(function*() {
     figures,
     changes,
     callTool,
+    prepare,
+    invoke,
     runCommand,
     subscribers
   }

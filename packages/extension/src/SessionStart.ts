@@ -9,11 +9,12 @@ import { Frontend } from "./Frontend.ts"
 import { initializeWith } from "./Handshake.ts"
 import type { Launcher } from "./Launcher.ts"
 import { type Member, startMember } from "./Member.ts"
-import { faultsOf, type Offering, providersOf } from "./Roster.ts"
+import { faultsOf, type Offering, providersOf, replacementsOf } from "./Roster.ts"
 import type { StartOptions, StartReport } from "./Start.ts"
 
 /** One session's extensions, from start to stop. */
 export interface RunningSession {
+  readonly sessionId: string
   readonly members: ReadonlyArray<Member>
   readonly supervisor: Supervisor.Supervisor
   readonly reserved: { readonly tools: ReadonlySet<string>; readonly providers: ReadonlySet<string> }
@@ -91,7 +92,7 @@ export const startSession = Effect.fnUntraced(function*(
   const stop = Effect.suspend(() =>
     Effect.forEach(members, ({ key }) => supervisor.stop(key), { concurrency: "unbounded", discard: true })
   ).pipe(Effect.andThen(Scope.close(inner, Exit.void)), Effect.uninterruptible)
-  begun({ members, supervisor, reserved, stop })
+  begun({ sessionId: options.sessionId, members, supervisor, reserved, stop })
 
   /** Who clashes depends on the order of all, so it is told when all that are waited for are there, and then as they come. */
   const tellClashes = Effect.flatMap(offeringsOf(members), (offerings) =>
@@ -115,7 +116,7 @@ export const startSession = Effect.fnUntraced(function*(
         }),
       warn: (message) => warn(message, each.key),
       onRegistered: Effect.fnUntraced(function*(registration) {
-        for (const message of faultsOf(registration, reserved.tools)) yield* warnOnce(message, each.key)
+        for (const message of [...faultsOf(registration, reserved.tools, each.family), ...replacementsOf(registration, reserved.tools, each.family)]) yield* warnOnce(message, each.key)
         if (!starting) yield* tellClashes
       }),
       onOffersChanged,
@@ -172,6 +173,7 @@ const sessionOf = ({ selected, session, sessionId, thinking, workspace }: StartO
 
 const launchOf = (found: Found, options: StartOptions) => ({
   extension: found.key,
+  runsAs: found.family.runsAs,
   command: found.manifest.command,
   folder: found.folder,
   workspace: options.workspace,

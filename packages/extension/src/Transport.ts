@@ -1,5 +1,6 @@
 /** One live connection to an extension, whatever carries it. */
 import type { Effect, Result, Stream } from "effect"
+import type { Companion } from "./Companion.ts"
 import type { LineTooLong } from "./Transport/Lines.ts"
 
 /** What became of an outgoing line. */
@@ -23,4 +24,6 @@ export interface Transport {
   readonly closed: Effect.Effect<string>
   /** The process on the other side, where there is one. */
   readonly pid?: number
+  /** What its launcher adds to the protocol. */
+  readonly companion?: Companion
 }

@@ -154,7 +154,7 @@ describe("settings of a start", () => {
     const where = { home: "/h", workspace: "/w", trusted: true }
     assert.isTrue(rootsOf(where).some(({ family }) => family === niminal))
     const only = rootsOf({ ...where, families: families.filter(({ name }) => name !== "niminal") })
-    assert.deepStrictEqual([...new Set(only.map(({ family }) => family.name))], ["nimlet"])
+    assert.deepStrictEqual([...new Set(only.map(({ family }) => family.name))], ["nimlet", "atomic"])
   })
 
   it.effect("`required` says what is missing and why", () => {

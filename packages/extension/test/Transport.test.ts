@@ -4,6 +4,7 @@ import { Clock, Effect, FileSystem, Option, Result, Stream } from "effect"
 import { fileURLToPath } from "node:url"
 import type { Launch } from "../src/index.ts"
 import { openChildProcess } from "../src/Transport/ChildProcess.ts"
+import { openWorkerThread } from "../src/Transport/WorkerThread.ts"
 import { openMemory, type Script } from "../src/Transport/Memory.ts"
 import { alive } from "./kit.ts"
 import { type ContractPeer, transportContract } from "./transportContract.ts"
@@ -11,6 +12,7 @@ import { type ContractPeer, transportContract } from "./transportContract.ts"
 const fixtures = fileURLToPath(new URL("fixtures", import.meta.url))
 const launch = (folder: string, command: readonly [string, ...Array<string>], maxLineBytes?: number): Launch => ({
   extension: "x",
+  runsAs: "process",
   command,
   folder,
   workspace: folder,
@@ -38,6 +40,14 @@ const scripts: Record<ContractPeer, Script> = {
 transportContract("child process", (peer, maxLineBytes) => child([`${fixtures}/contract.mjs`, peer], maxLineBytes))
 transportContract("memory", (peer, maxLineBytes) =>
   openMemory(scripts[peer], launch("/", ["x"], maxLineBytes)))
+
+transportContract("worker thread", (peer, maxLineBytes) =>
+  Effect.flatMap(temp, (folder) =>
+    openWorkerThread(launch(folder, ["x"], maxLineBytes), {
+      entry: new URL("fixtures/contract-worker.mjs", import.meta.url),
+      data: { peer },
+      heapMegabytes: 64
+    })).pipe(Effect.provide(NodeServices.layer)))
 
 describe("child process", () => {
   const inbound = (command: ReadonlyArray<string>) =>

@@ -1,6 +1,7 @@
 /** The lines an extension writes to the host (seed 000, "register", "Messages from your extension"). */
 import { Schema } from "effect"
 import { Capability, JsonObject, ToolContent } from "./Content.ts"
+import { RegistrationExtras, ToolExtras } from "./WorkerMessage.ts"
 
 /** A slash command; matched without regard to case. With `while_busy` it may be run while the agent works. */
 export const RegisteredCommand = Schema.Struct({
@@ -16,7 +17,8 @@ export const RegisteredTool = Schema.Struct({
   name: Schema.String,
   description: Schema.String,
   input_schema: JsonObject,
-  capabilities: Schema.Array(Capability)
+  capabilities: Schema.Array(Capability),
+  extras: Schema.optionalKey(ToolExtras)
 })
 /** A tool for the model. */
 export type RegisteredTool = typeof RegisteredTool.Type
@@ -54,7 +56,8 @@ export const Registration = Schema.Struct({
   tools: Schema.Array(RegisteredTool),
   events: Schema.Array(Schema.String),
   modes: Schema.Array(RegisteredMode),
-  providers: Schema.Array(RegisteredProvider)
+  providers: Schema.Array(RegisteredProvider),
+  extras: Schema.optionalKey(RegistrationExtras)
 })
 /** What an extension offers. */
 export type Registration = typeof Registration.Type
@@ -100,7 +103,11 @@ export type HostRequestMethod = keyof typeof HostRequestFields
 /** Fields of a reply to `tool`, each decoded alone. `content` is a text (seed 000) or parts (seed 001). */
 export const ToolReplyFields = {
   content: Schema.Union([Schema.String, Schema.Array(ToolContent)]),
-  is_error: Schema.Boolean
+  is_error: Schema.Boolean,
+  /** For people and programs, never for the model. */
+  details: JsonObject,
+  /** No further model request, if all results of the step say so. */
+  terminate: Schema.Boolean
 } as const
 
 /** What a command wants done with the session; `switch` wants an `id`. `editor_text` goes into the composer, unsent. */

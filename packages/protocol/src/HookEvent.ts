@@ -4,7 +4,7 @@
  * itself is `Hooks/Fold.ts` of the host.
  */
 import { Schema } from "effect"
-import { JsonObject } from "./Content.ts"
+import { ImagePart, JsonObject } from "./Content.ts"
 
 /**
  * - `gate`: `allow: false` blocks; other fields transform.
@@ -45,12 +45,23 @@ const refusal = { allow: Schema.Boolean, reason: Schema.String }
  * events that are only observed, the agent waits for those with `awaited` to have been seen by all.
  */
 export const HookEvents = {
-  session_start: { kind: "observe", awaited: true, payload: Schema.Struct(selected), reply: acknowledged },
+  session_start: {
+    kind: "observe",
+    awaited: true,
+    payload: Schema.Struct({
+      ...selected,
+      /** Why it starts, where that is known. */
+      reason: Schema.optionalKey(Schema.Literals(["startup", "reload", "new", "resume", "fork"])),
+      previous_session_file: Schema.optionalKey(Schema.String)
+    }),
+    reply: acknowledged
+  },
   /** Before anything of the user's words is saved; `text` replaces them. */
   input: {
     kind: "gate",
     payload: Schema.Struct({ ...session, text: Schema.String, images: Schema.Array(HookImage) }),
-    reply: { ...refusal, text: Schema.String }
+    /** `handled`: somebody has done what was asked; nothing more is said or run. It comes with `allow: false`. */
+    reply: { ...refusal, text: Schema.String, images: Schema.Array(HookImage), handled: Schema.Boolean }
   },
   /** `system_prompt` replaces the base system text of this run, `message` is saved after the user's and sent with it. */
   before_agent_start: {
@@ -61,7 +72,15 @@ export const HookEvents = {
       images: Schema.Array(HookImage),
       system_prompt: Schema.String
     }),
-    reply: { system_prompt: Schema.String, message: Schema.Struct({ content: Schema.String }) }
+    reply: {
+      system_prompt: Schema.String,
+      message: Schema.Struct({
+        content: Schema.String,
+        custom_type: Schema.optionalKey(Schema.String),
+        display: Schema.optionalKey(Schema.Boolean),
+        details: Schema.optionalKey(Schema.Unknown)
+      })
+    }
   },
   turn_start: { kind: "observe", awaited: true, payload: Schema.Struct(session), reply: acknowledged },
   /** Before each model step. What a reply holds is added for this request only; messages are in OpenAI chat shape. */
@@ -102,8 +121,8 @@ export const HookEvents = {
   },
   tool_call: {
     kind: "gate",
-    payload: Schema.Struct({ tool: Schema.String, arguments: JsonObject }),
-    reply: { ...refusal, arguments: JsonObject }
+    payload: Schema.Struct({ tool: Schema.String, arguments: JsonObject, tool_call_id: Schema.optionalKey(Schema.String) }),
+    reply: { ...refusal, arguments: JsonObject, terminate: Schema.Boolean }
   },
   tool_result: {
     kind: "transform",
@@ -113,9 +132,13 @@ export const HookEvents = {
       /** What the model sent, when a hook changed it. */
       original_arguments: Schema.optionalKey(JsonObject),
       output: Schema.String,
-      is_error: Schema.Boolean
+      is_error: Schema.Boolean,
+      tool_call_id: Schema.optionalKey(Schema.String),
+      /** What people and programs see of the result beside its text; images are told of here only. */
+      details: Schema.optionalKey(JsonObject),
+      images: Schema.optionalKey(Schema.Array(ImagePart))
     }),
-    reply: { output: Schema.String, is_error: Schema.Boolean }
+    reply: { output: Schema.String, is_error: Schema.Boolean, details: JsonObject, images: Schema.Array(ImagePart) }
   },
   turn_end: {
     kind: "observe",
@@ -181,6 +204,117 @@ export const HookEvents = {
     awaited: true,
     payload: Schema.Struct({ ...session, reason: Schema.optionalKey(Schema.Literals(["reload", "new", "resume", "fork"])) }),
     reply: acknowledged
+  },
+  // What only seed 004 has. Messages are in its shapes (`role`, `content`, `toolCallId`, …), which the session projects.
+  /** A run begins, after `before_agent_start`. */
+  agent_start: { kind: "observe", awaited: true, payload: Schema.Struct(session), reply: acknowledged },
+  /** A run is over; `messages` are those it added. */
+  agent_end: {
+    kind: "observe",
+    awaited: true,
+    payload: Schema.Struct({ ...session, messages: Schema.Array(JsonObject) }),
+    reply: acknowledged
+  },
+  /** A model step begins; `step` counts from 0 in each run, `timestamp` is in milliseconds. */
+  step_start: {
+    kind: "observe",
+    awaited: true,
+    payload: Schema.Struct({ ...session, step: Schema.Int, timestamp: Schema.Number }),
+    reply: acknowledged
+  },
+  /** A model step and the tools it called are over. */
+  step_end: {
+    kind: "observe",
+    awaited: true,
+    payload: Schema.Struct({ ...session, step: Schema.Int, message: JsonObject, tool_results: Schema.Array(JsonObject) }),
+    reply: acknowledged
+  },
+  /** The messages of one model request, all of them; a reply replaces them for this request. After `context`. */
+  model_context: {
+    kind: "transform",
+    payload: Schema.Struct({ messages: Schema.Array(JsonObject) }),
+    reply: { messages: Schema.Array(JsonObject) }
+  },
+  message_start: { kind: "observe", payload: Schema.Struct({ ...session, message: JsonObject }), reply: acknowledged },
+  /** An answer grows; several network reads are one event. `event` is what came, `message` what there is by now. */
+  message_update: {
+    kind: "observe",
+    payload: Schema.Struct({ ...session, message: JsonObject, event: JsonObject }),
+    reply: acknowledged
+  },
+  /** A message of any role is saved. */
+  message_saved: { kind: "observe", payload: Schema.Struct({ ...session, message: JsonObject }), reply: acknowledged },
+  tool_execution_start: {
+    kind: "observe",
+    payload: Schema.Struct({ tool: Schema.String, tool_call_id: Schema.String, arguments: JsonObject }),
+    reply: acknowledged
+  },
+  tool_execution_update: {
+    kind: "observe",
+    payload: Schema.Struct({ tool: Schema.String, tool_call_id: Schema.String, arguments: JsonObject, output: Schema.String }),
+    reply: acknowledged
+  },
+  tool_execution_end: {
+    kind: "observe",
+    payload: Schema.Struct({
+      tool: Schema.String,
+      tool_call_id: Schema.String,
+      output: Schema.String,
+      is_error: Schema.Boolean,
+      details: Schema.optionalKey(JsonObject)
+    }),
+    reply: acknowledged
+  },
+  /** Where more skills, prompt templates and themes lie; each reply adds to the lists. After `session_start`. */
+  resources_discover: {
+    kind: "transform",
+    payload: Schema.Struct({
+      cwd: Schema.String,
+      reason: Schema.Literals(["startup", "reload"]),
+      skill_paths: Schema.Array(Schema.String),
+      prompt_paths: Schema.Array(Schema.String),
+      theme_paths: Schema.Array(Schema.String)
+    }),
+    reply: {
+      skill_paths: Schema.Array(Schema.String),
+      prompt_paths: Schema.Array(Schema.String),
+      theme_paths: Schema.Array(Schema.String)
+    }
+  },
+  /** The session has a new title; empty when it lost it. */
+  session_info_changed: { kind: "observe", payload: Schema.Struct({ ...session, name: Schema.String }), reply: acknowledged },
+  /** The user typed a shell command for themselves. A `result` takes the place of running it. */
+  user_bash: {
+    kind: "gate",
+    payload: Schema.Struct({
+      ...session,
+      command: Schema.String,
+      exclude_from_context: Schema.Boolean,
+      result: Schema.optionalKey(JsonObject)
+    }),
+    reply: { ...refusal, result: JsonObject }
+  },
+  /** Whether a project is to be trusted, asked of extensions that are not its own. The first yes or no counts. */
+  project_trust: {
+    kind: "transform",
+    payload: Schema.Struct({
+      cwd: Schema.String,
+      trusted: Schema.Literals(["yes", "no", "undecided"]),
+      remember: Schema.Boolean
+    }),
+    reply: { trusted: Schema.Literals(["yes", "no", "undecided"]), remember: Schema.Boolean }
+  },
+  /** The session is about to become the one that ends at the entry `target_id`. */
+  session_before_tree: {
+    kind: "gate",
+    payload: Schema.Struct({ ...session, target_id: Schema.String, old_leaf_id: Schema.String, instruction: Schema.String }),
+    reply: { ...refusal, instruction: Schema.String }
+  },
+  /** It has. */
+  session_tree: {
+    kind: "observe",
+    payload: Schema.Struct({ ...session, new_leaf_id: Schema.String, old_leaf_id: Schema.String }),
+    reply: acknowledged
   }
 } as const satisfies {
   readonly [name: string]: {
@@ -208,3 +342,10 @@ export type HookNameOf<K extends HookKind> = { [N in HookName]: HookEvents[N]["k
 
 /** Whether a name an extension subscribed to is one that fires; others are accepted and stay silent. */
 export const isHookName = (name: string): name is HookName => Object.hasOwn(HookEvents, name)
+
+/** Those of seed 004 that have no twin in the others; the agent fires them where it can. */
+export const moduleEvents: ReadonlyArray<HookName> = [
+  "agent_start", "agent_end", "step_start", "step_end", "model_context", "message_start", "message_update", "message_saved",
+  "tool_execution_start", "tool_execution_update", "tool_execution_end", "resources_discover", "session_info_changed",
+  "user_bash", "project_trust", "session_before_tree", "session_tree"
+]

@@ -1,6 +1,7 @@
 /** The lines the host writes to an extension (seed 000, "Transport and handshake", "Messages from nimlet"). */
 import { Schema } from "effect"
 import { JsonObject } from "./Content.ts"
+import { InvokeRequest, PrepareRequest } from "./WorkerMessage.ts"
 
 /**
  * First line, once per process, no reply. The first four fields are seed 000's. `mode` is how the host runs (`tui`,
@@ -24,7 +25,9 @@ export const ToolRequest = Schema.Struct({
   type: Schema.Literal("tool"),
   id: Schema.String,
   name: Schema.String,
-  arguments: JsonObject
+  arguments: JsonObject,
+  /** The model's id of the call; modules are told it. */
+  tool_call_id: Schema.optionalKey(Schema.String)
 })
 /**
  * What a command may want to know of the session it was typed in. `messages` is the conversation as the model would
@@ -91,6 +94,8 @@ export const HostMessage = Schema.Union([
   ToolRequest,
   CommandRequest,
   EventRequest,
+  PrepareRequest,
+  InvokeRequest,
   Cancel,
   Shutdown,
   UiResponse,
@@ -101,6 +106,6 @@ export const HostMessage = Schema.Union([
 export type HostMessage = typeof HostMessage.Type
 
 /** The messages that carry an id and wait for a `response`. */
-export const HostRequest = Schema.Union([ToolRequest, CommandRequest, EventRequest])
+export const HostRequest = Schema.Union([ToolRequest, CommandRequest, EventRequest, PrepareRequest, InvokeRequest])
 /** The messages that carry an id and wait for a `response`. */
 export type HostRequest = typeof HostRequest.Type

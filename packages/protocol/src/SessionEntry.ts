@@ -54,8 +54,23 @@ export const AssistantEntry = Schema.Struct({
   requested_model: Schema.optionalKey(Schema.String),
   usage: Schema.optionalKey(Usage),
   cut: Schema.optionalKey(Schema.Boolean),
+  /** From the request to the end of the answer. */
+  duration_ms: Schema.optionalKey(Schema.Number),
   ...stamp
 })
+
+/**
+ * A file that a call changed: its path from the workspace on, its version before (null: there was none; absent: not known) and
+ * after. `snapshot` is where what it held before is kept.
+ */
+export const ChangedFile = Schema.Struct({
+  path: Schema.String,
+  before: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  after: Schema.String,
+  snapshot: Schema.optionalKey(Schema.String)
+})
+/** A file that a call changed. */
+export type ChangedFile = typeof ChangedFile.Type
 
 /** The one result of the tool call `id`. `details` is for people and programs, never for the model. */
 export const ToolResultEntry = Schema.Struct({
@@ -69,6 +84,11 @@ export const ToolResultEntry = Schema.Struct({
   terminate: Schema.optionalKey(Schema.Boolean),
   /** The extensions that changed the arguments, where the tool did not run with those of the model. */
   changed_by: Schema.optionalKey(Schema.Array(Schema.String)),
+  /** How long the call took, hooks and questions included, and how much of that extensions' hooks took. */
+  duration_ms: Schema.optionalKey(Schema.Number),
+  hooks_ms: Schema.optionalKey(Schema.Number),
+  /** The files it changed, in order; one may be there several times. */
+  files: Schema.optionalKey(Schema.Array(ChangedFile)),
   ...stamp
 })
 

@@ -38,10 +38,12 @@ export const isCommonEntry = (entry: JsonObject): boolean => {
       return entry["role"] === "user" && isContent(entry["content"])
     case "assistant":
       return entry["role"] === "assistant" && isContent(entry["content"]) && mayBe(entry["model"], "string") && mayBe(entry["provider"], "string") &&
-        mayBe(entry["requested_model"], "string") && mayBe(entry["cut"], "boolean") && mayBeUsage(entry["usage"])
+        mayBe(entry["requested_model"], "string") && mayBe(entry["cut"], "boolean") && mayBe(entry["duration_ms"], "number") &&
+        mayBeUsage(entry["usage"])
     case "tool_result":
-      return isString(entry["id"]) && isString(entry["output"]) && typeof entry["is_error"] === "boolean" && entry["images"] === undefined &&
-        mayBe(entry["tool"], "string") && mayBe(entry["terminate"], "boolean") && mayBeObject(entry["details"])
+      return isString(entry["id"]) && isString(entry["output"]) && typeof entry["is_error"] === "boolean" && entry["images"] === undefined && entry["files"] === undefined &&
+        mayBe(entry["tool"], "string") && mayBe(entry["terminate"], "boolean") && mayBeObject(entry["details"]) &&
+        mayBe(entry["duration_ms"], "number") && mayBe(entry["hooks_ms"], "number")
     case "extension":
       return isString(entry["extension"]) && entry["data"] !== undefined && mayBe(entry["custom_type"], "string")
     default:

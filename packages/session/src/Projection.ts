@@ -20,7 +20,7 @@ import type {
   UserEntry
 } from "@nimlet/protocol"
 import { callsOf } from "./Calls.ts"
-import type { UnknownEntry } from "./SessionLines.ts"
+import { isKnownEntry, type UnknownEntry } from "./SessionLines.ts"
 
 /** An entry in pi's shape: these fields, and those of its `type`. */
 export interface ProjectedEntry extends JsonObject {
@@ -120,11 +120,6 @@ const resultMessage = (entry: ToolResultEntry, toolName: string): JsonObject => 
   isError: entry.is_error
 })
 
-const isKnown = (entry: SessionEntry | UnknownEntry): entry is SessionEntry => kinds.has(entry.type)
-const kinds = new Set<string>(
-  ["user", "assistant", "tool_result", "compaction", "extension", "name", "selection", "custom_message", "label"] satisfies ReadonlyArray<SessionEntry["type"]>
-)
-
 const custom = (entry: ExtensionEntry): Body => ({
   type: "custom",
   customType: entry.custom_type ?? entry.extension,
@@ -165,7 +160,7 @@ export const makeProjection = (): (entry: SessionEntry | UnknownEntry) => Projec
 
   const bodyOf = (entry: SessionEntry | UnknownEntry, id: string, timestamp: string): Body => {
     const message = (body: JsonObject): Body => ({ type: "message", message: { ...body, timestamp: Date.parse(timestamp) || 0 } })
-    if (!isKnown(entry)) return { ...entry }
+    if (!isKnownEntry(entry)) return { ...entry }
     switch (entry.type) {
       case "user":
         return message(userMessage(entry))

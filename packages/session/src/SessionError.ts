@@ -68,6 +68,13 @@ export class MessageNotFound extends Schema.TaggedError<MessageNotFound>()("Mess
   }
 }
 
+/** A page is not written to `path`, since something else stands there. */
+export class ExportRefused extends Schema.TaggedError<ExportRefused>()("ExportRefused", { path: Schema.String }) {
+  override get message(): string {
+    return `${this.path} is there already and is no exported session`
+  }
+}
+
 /** Why the system refused, in its own words where it gave some: "ENOSPC: no space left on device, write". */
 export const systemWord = (error: PlatformError): string =>
   error.reason.cause instanceof Error ? error.reason.cause.message : error.message

@@ -41,7 +41,9 @@ const known = new Set<string>([
   "selection",
   "custom_message",
   "label"
-])
+] satisfies ReadonlyArray<SessionEntry["type"]>)
+/** Whether an entry is of a kind that this version knows; its fields are right then. */
+export const isKnownEntry = (entry: SessionEntry | UnknownEntry): entry is SessionEntry => known.has(entry.type)
 const matchesSchema = Schema.is(SessionEntry)
 const isEntry = (value: Typed): value is Typed & SessionEntry => isCommonEntry(value) || matchesSchema(value)
 const isHeader = Schema.is(SessionHeader)

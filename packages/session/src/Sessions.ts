@@ -4,10 +4,12 @@
  */
 import { Clock, Context, Effect, Exit, FileSystem, Layer, Option, Path, type PlatformError, Random, Scope, Stream } from "effect"
 import type { SessionEntry, SessionHeader } from "@nimlet/protocol"
+import { aboutFile, aboutSession, defaultPageName, exportEntries, exportFile, writePage } from "./Export.ts"
 import { followSession } from "./Follow.ts"
 import { cutBefore, writeSession } from "./Fork.ts"
 import { isoTime, openSession, type Session } from "./Session.ts"
 import {
+  type ExportRefused,
   type MessageNotFound,
   SessionExists,
   type SessionLocked,
@@ -20,6 +22,7 @@ import { readSession } from "./SessionFile.ts"
 import { encodeLine, type SessionText, type UnknownEntry } from "./SessionLines.ts"
 import { lockSession, type Owner } from "./SessionLock.ts"
 import { matches, readSummary, type SessionSummary } from "./SessionSummary.ts"
+import { makeSnapshots, type Snapshots } from "./Snapshots.ts"
 import { moveBack, moveToTrash, newestTrashed } from "./Trash.ts"
 
 /** Where a new session belongs and whether it goes to disk. */
@@ -32,6 +35,12 @@ export interface NewSession {
 export interface SessionFilter {
   readonly workspace?: string
   readonly query?: string
+}
+
+/** Where a page goes: to `file`, from `folder` on, by default to one named for the session in it. */
+export interface PagePlace {
+  readonly folder: string
+  readonly file?: string
 }
 
 /** How far to copy: to before this message of the user, the first is 1. */
@@ -103,6 +112,18 @@ export class Sessions extends Context.Service<Sessions, {
   readonly delete: (id: string) => Effect.Effect<void, SessionNotFound | SessionUnreadable | SessionUnwritable | SessionLocked>
   /** Brings back the copy that was deleted last. Fails with `SessionExists` when there is a session of this id. */
   readonly restore: (id: string) => Effect.Effect<void, SessionNotFound | SessionExists | SessionUnwritable>
+  /** What files held before sessions changed them. */
+  readonly snapshots: Snapshots
+  /** The session as one HTML page, in pieces. */
+  readonly page: (id: string) => Stream.Stream<string, SessionNotFound | SessionUnreadable>
+  /**
+   * Writes that page, of a session by its id or of one that is open, and gives the path of its file. An earlier page is
+   * replaced; any other file there is left alone, with `ExportRefused`.
+   */
+  readonly export: (
+    source: string | Session,
+    place: PagePlace
+  ) => Effect.Effect<string, SessionNotFound | SessionUnreadable | SessionUnwritable | ExportRefused>
 }>()("@nimlet/session/Sessions") {
   /**
    * Sessions in `folder`, an absolute path that need not exist yet. With an `owner`, a session has one writer at a time;
@@ -222,9 +243,29 @@ export class Sessions extends Context.Service<Sessions, {
         )
       }, provided)
 
+      const page = (id: string) =>
+        Stream.unwrap(Effect.gen(function*() {
+          const file = yield* find(id)
+          return exportFile(file, yield* aboutFile(id, file))
+        })).pipe(Stream.provideContext(context))
+
+      const exportTo = Effect.fnUntraced(function*(source: string | Session, { file = "", folder }: PagePlace) {
+        const id = typeof source === "string" ? source : source.id
+        const target = path.resolve(folder, file === "" ? defaultPageName(id) : file)
+        if (typeof source === "string") yield* writePage(target, page(source))
+        else {
+          const entries = yield* source.entries
+          yield* writePage(target, exportEntries(aboutSession(source, entries), entries, source.damaged.length))
+        }
+        return target
+      }, provided)
+
       return {
+        snapshots: yield* makeSnapshots(path.join(folder, ".snapshots")),
         create,
         open,
+        page,
+        export: exportTo,
         read: (id) => provided(Effect.flatMap(find(id), readSession)),
         follow: (id) => Stream.unwrap(Effect.map(find(id), (file) => followSession(file))).pipe(Stream.provideContext(context)),
         latest,

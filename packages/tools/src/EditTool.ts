@@ -11,7 +11,7 @@ import { MAX_WHOLE_BYTES } from "./ReadTool.ts"
 import { decodeFile, encodeFile, lacks } from "./TextEncoding.ts"
 import type { EncodingName } from "./TextEncoding.ts"
 import { errorResult, textResult } from "./Tool.ts"
-import type { Tool, ToolResult } from "./Tool.ts"
+import type { Tool, ToolContext, ToolResult } from "./Tool.ts"
 import { versionOf } from "./Version.ts"
 import { readWhole } from "./WholeFile.ts"
 
@@ -69,7 +69,7 @@ const spanText = (spans: Edited["spans"]): string => {
   return spans.length > MAX_SPANS ? `${shown} and ${spans.length - MAX_SPANS} more places` : shown
 }
 
-const change = Effect.fnUntraced(function*(files: Files, file: Located, args: JsonObject) {
+const change = Effect.fnUntraced(function*(files: Files, file: Located, args: JsonObject, { changing }: ToolContext) {
   const replacements = replacementsOf(args)
   if (replacements.length === 0) return refused("give old_text and new_text, or replacements")
   const bytes = yield* readWhole(files, file, MAX_WHOLE_BYTES)
@@ -86,9 +86,12 @@ const change = Effect.fnUntraced(function*(files: Files, file: Located, args: Js
   if (Result.isFailure(edited)) return refused(explain(edited.failure, replacements.length, file, version))
   const { places, spans, text } = edited.success
   const after = encodeFile(text, before)
-  yield* files.replace(file, after, (yield* files.info(file)).mode)
+  const { mode } = yield* files.info(file)
+  const written = versionOf(after)
+  if (changing !== undefined) yield* changing({ path: file.shown, before: bytes, after: written })
+  yield* files.replace(file, after, mode)
   return textResult(
-    `OK — ${file.shown}\nversion: ${versionOf(after)}\nreplacements: ${places}, lines ${spanText(spans)}`,
+    `OK — ${file.shown}\nversion: ${written}\nreplacements: ${places}, lines ${spanText(spans)}`,
     diffDetails(file.shown, before.text, text)
   )
 })
@@ -112,9 +115,9 @@ export const editTool: Tool<Operations> = {
     additionalProperties: false
   },
   capabilities: ["write"],
-  run: Effect.fnUntraced(function*(args) {
+  run: Effect.fnUntraced(function*(args, context) {
     const { files } = yield* Operations
     const file = yield* files.locate(textArgument(args, "path") ?? "")
-    return yield* files.exclusively(file, change(files, file, args))
+    return yield* files.exclusively(file, change(files, file, args, context))
   }, Effect.catch((error) => Effect.succeed(refused(error.message))))
 }

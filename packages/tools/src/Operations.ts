@@ -60,6 +60,8 @@ export interface Files {
    * the permission bits to keep; without it the system's default for a new file holds.
    */
   readonly replace: (file: Located, bytes: Uint8Array, mode?: number) => Effect.Effect<void, PathOutside | FileFailed>
+  /** Takes a regular file away; nothing else is. */
+  readonly remove: (file: Located) => Effect.Effect<void, PathOutside | FileFailed>
   /** Runs `self` while no other holder of the same real file runs; first come, first served. */
   readonly exclusively: <A, E, R>(file: Located, self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** Opens a new spill file; it is removed when twenty newer ones are there or the `Operations` end. `name` becomes part of its name. */

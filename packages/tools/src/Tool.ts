@@ -12,12 +12,24 @@ export interface ToolResult {
   readonly details?: JsonObject
 }
 
+/** A change of one file that a call is about to make. */
+export interface FileChange {
+  /** As the model reads it. */
+  readonly path: string
+  /** What the file holds, `missing` where there is none, `unknown` where it could not be read. */
+  readonly before: Uint8Array | "missing" | "unknown"
+  /** The version of what it will hold. */
+  readonly after: string
+}
+
 /** What a running call may use beside its arguments. */
 export interface ToolContext {
   /** Publishes live output as it comes, a chunk at a time. */
   readonly output: (delta: string) => Effect.Effect<void>
   /** Told, when the call is interrupted, what it had to show by then; the caller may make it the call's result. */
   readonly interrupted?: (result: ToolResult) => Effect.Effect<void>
+  /** Told of each change of a file right before it is made. */
+  readonly changing?: (change: FileChange) => Effect.Effect<void>
 }
 
 /**

@@ -7,25 +7,25 @@ import type { Files, Located } from "./Operations.ts"
 import { MAX_WHOLE_BYTES } from "./ReadTool.ts"
 import { decodeFile, lacks } from "./TextEncoding.ts"
 import { errorResult, textResult } from "./Tool.ts"
-import type { Tool } from "./Tool.ts"
+import type { Tool, ToolContext } from "./Tool.ts"
 import { versionOf } from "./Version.ts"
 import { readWhole } from "./WholeFile.ts"
 
-/** The old text, for the diff alone; undefined when it is not worth one. */
-const oldText = (files: Files, file: Located) =>
-  readWhole(files, file, MAX_WHOLE_BYTES).pipe(
-    Effect.map((bytes) => decodeFile(bytes)?.text),
-    Effect.catchTag("FileFailed", () => Effect.undefined)
-  )
+/** What the file holds; undefined when it is too large or cannot be read. */
+const oldBytes = (files: Files, file: Located) =>
+  readWhole(files, file, MAX_WHOLE_BYTES).pipe(Effect.catchTag("FileFailed", () => Effect.undefined))
 
-const put = Effect.fnUntraced(function*(files: Files, file: Located, content: string) {
+const put = Effect.fnUntraced(function*(files: Files, file: Located, content: string, { changing }: ToolContext) {
   const bytes = new TextEncoder().encode(content)
-  const before = file.exists ? yield* oldText(files, file) : undefined
+  const old = file.exists ? yield* oldBytes(files, file) : undefined
+  const before = old === undefined ? undefined : decodeFile(old)?.text
   const mode = file.exists ? (yield* files.info(file)).mode : undefined
+  const version = versionOf(bytes)
+  if (changing !== undefined) yield* changing({ path: file.shown, before: file.exists ? old ?? "unknown" : "missing", after: version })
   yield* files.replace(file, bytes, mode)
   const details = file.exists && before === undefined ? { path: file.shown } : diffDetails(file.shown, before, content)
   return textResult(
-    `OK — ${file.shown}\n${file.exists ? "replaced" : "created"}, ${bytes.length} bytes\nversion: ${versionOf(bytes)}`,
+    `OK — ${file.shown}\n${file.exists ? "replaced" : "created"}, ${bytes.length} bytes\nversion: ${version}`,
     details
   )
 })
@@ -41,7 +41,7 @@ export const writeTool: Tool<Operations> = {
     additionalProperties: false
   },
   capabilities: ["write"],
-  run: Effect.fnUntraced(function*(args) {
+  run: Effect.fnUntraced(function*(args, context) {
     const { files } = yield* Operations
     const path = textArgument(args, "path") ?? ""
     const content = textArgument(args, "content") ?? ""
@@ -54,7 +54,7 @@ export const writeTool: Tool<Operations> = {
         if (file.exists && !isSet(args, "overwrite")) {
           return errorResult(`${file.shown} already exists; use edit, or write with overwrite: true`)
         }
-        return yield* put(files, file, content)
+        return yield* put(files, file, content, context)
       })
     )
   }, Effect.catch((error) => Effect.succeed(errorResult(error.message))))

@@ -66,6 +66,7 @@ export const fakeOperations = (run: (request: ProcessRequest) => Effect.Effect<P
       scan: () => Effect.never,
       list: () => Effect.never,
       replace: () => Effect.never,
+      remove: () => Effect.never,
       exclusively: (_, self) => self,
       spill: () => Effect.fail(new FileFailed({ path: "spill", reason: "the disk is full" })),
       ...files

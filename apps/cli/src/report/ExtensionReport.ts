@@ -162,7 +162,7 @@ const listed = (facts: ExtensionFacts, figures: ExtensionFigures): ListedExtensi
     start_ms: figures.startMillis ?? null,
     fault: figures.fault ?? null,
     tools: registration.tools.map((tool) => {
-      const [fault] = faultsOf({ ...registration, tools: [tool] }, facts.reservedTools)
+      const [fault] = faultsOf({ ...registration, tools: [tool] }, facts.reservedTools, figures.family)
       const winner = fault === undefined ? facts.tools.find(({ name }) => name === tool.name)?.extension : undefined
       return { name: tool.name, description: tool.description, capabilities: tool.capabilities, ...fateOf(winner, fault) }
     }),

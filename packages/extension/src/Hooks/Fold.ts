@@ -39,7 +39,10 @@ const layHeaders = (headers: HookPayload<"before_provider_headers">["headers"], 
 
 /** How a reply changes what the next subscriber, and in the end the agent, sees. */
 const changes: { readonly [N in HookName]: Change<N> } = {
-  input: (payload, { text }) => text === undefined ? payload : { ...payload, text },
+  input: (payload, { images, text }) =>
+    text === undefined && images === undefined
+      ? payload
+      : { ...payload, text: text ?? payload.text, images: images ?? payload.images },
   before_agent_start: (payload, { system_prompt }) => system_prompt === undefined ? payload : { ...payload, system_prompt },
   context: (payload, { messages = [], system = [] }) =>
     messages.length + system.length === 0
@@ -50,14 +53,46 @@ const changes: { readonly [N in HookName]: Change<N> } = {
     headers === undefined ? payload : { ...payload, headers: layHeaders(payload.headers, headers) },
   message_end: (payload, { text }) => text === undefined ? payload : { ...payload, text },
   tool_call: (payload, { arguments: args }) => args === undefined ? payload : { ...payload, arguments: args },
-  tool_result: (payload, { is_error, output }) =>
-    output === undefined && is_error === undefined
+  tool_result: (payload, { details, images, is_error, output }) =>
+    output === undefined && is_error === undefined && details === undefined && images === undefined
       ? payload
-      : { ...payload, output: output ?? payload.output, is_error: is_error ?? payload.is_error },
+      : {
+        ...payload,
+        output: output ?? payload.output,
+        is_error: is_error ?? payload.is_error,
+        ...(details === undefined ? {} : { details }),
+        ...(images === undefined ? {} : { images })
+      },
   session_before_compact: (payload, { instruction = "" }) =>
     instruction === ""
       ? payload
       : { ...payload, instruction: payload.instruction === "" ? instruction : `${payload.instruction}\n${instruction}` },
+  model_context: (payload, { messages }) => messages === undefined ? payload : { messages },
+  resources_discover: (payload, { prompt_paths = [], skill_paths = [], theme_paths = [] }) =>
+    prompt_paths.length + skill_paths.length + theme_paths.length === 0
+      ? payload
+      : {
+        ...payload,
+        prompt_paths: [...payload.prompt_paths, ...prompt_paths],
+        skill_paths: [...payload.skill_paths, ...skill_paths],
+        theme_paths: [...payload.theme_paths, ...theme_paths]
+      },
+  user_bash: (payload, { result }) => result === undefined || payload.result !== undefined ? payload : { ...payload, result },
+  project_trust: (payload, { remember = false, trusted }) =>
+    trusted === undefined || trusted === "undecided" || payload.trusted !== "undecided" ? payload : { ...payload, trusted, remember },
+  session_before_tree: (payload, { instruction }) => instruction === undefined ? payload : { ...payload, instruction },
+  agent_end: keep,
+  agent_start: keep,
+  message_saved: keep,
+  message_start: keep,
+  message_update: keep,
+  session_info_changed: keep,
+  session_tree: keep,
+  step_end: keep,
+  step_start: keep,
+  tool_execution_end: keep,
+  tool_execution_start: keep,
+  tool_execution_update: keep,
   after_provider_response: keep,
   agent_settled: keep,
   session_before_switch: keep,

@@ -177,6 +177,11 @@ export const makeLocalFiles = Effect.fnUntraced(function*(
     )
   })
 
+  const remove: Files["remove"] = Effect.fnUntraced(function*(file) {
+    yield* refuseIrregular(file, (yield* info(file)).kind)
+    yield* fs.remove(file.real).pipe(Effect.mapError(failed(file.shown)))
+  })
+
   const spillFolder = yield* Effect.cached(
     Effect.acquireRelease(
       fs.makeTempDirectory({ prefix: "nimlet-" }),
@@ -196,5 +201,5 @@ export const makeLocalFiles = Effect.fnUntraced(function*(
     return { path: file, append: (bytes) => opened.writeAll(bytes).pipe(Effect.mapError(failed(file))) }
   })
 
-  return { locate, info, scan, list, replace, exclusively: (file, self) => locks.exclusively(file.real, self), spill }
+  return { locate, info, scan, list, replace, remove, exclusively: (file, self) => locks.exclusively(file.real, self), spill }
 })

@@ -1,0 +1,72 @@
+/**
+ * How modules of an extension are found and turned into JavaScript: the host strips types (no compiler is loaded here),
+ * the packages of the extension API are ours, and imports without an extension or of a folder work as authors are used to.
+ */
+import { statSync } from "node:fs"
+import { registerHooks } from "node:module"
+import { dirname } from "node:path"
+import { fileURLToPath, pathToFileURL } from "node:url"
+import type { HostSync } from "./HostSync.ts"
+import { fieldsOf, textOf } from "./Values.ts"
+
+const endings = [".ts", ".mts", ".js", ".mjs", ".cts", ".cjs", ".json", "/index.ts", "/index.mts", "/index.js", "/index.mjs"]
+const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true
+
+/** The file that `path` without an ending, or with the one it will have when compiled, stands for. */
+const fileFor = (path: string): string | undefined => {
+  if (isFile(path)) return path
+  const source = path.replace(/\.([cm]?)js$/, ".$1ts")
+  if (source !== path && isFile(source)) return source
+  return endings.map((ending) => path + ending).find(isFile)
+}
+
+/** The folder of the worker half: its own imports are left alone. */
+const own = new URL(".", import.meta.url).href
+
+/** The mark of a generation on the addresses of its own modules, which makes them others than those before. */
+const markOf = (url: string): string => /\?generation=\d+$/.exec(url)?.[0] ?? ""
+
+/** The address of a module as the generation loads it; the first ones are plain. */
+export const addressOf = (path: string, generation: number): string =>
+  pathToFileURL(path).href + (generation === 0 ? "" : `?generation=${generation}`)
+
+let host: HostSync | undefined
+
+/** Installs the hooks for good, once; later calls say by whom modules are turned from now on. `aliases` are whole specifiers. */
+export const load = (aliases: Readonly<Record<string, string>>, sync: HostSync): void => {
+  const installed = host !== undefined
+  host = sync
+  if (installed) return
+  registerHooks({
+    resolve: (specifier, context, next) => {
+      const from = context.parentURL ?? ""
+      if (from.startsWith(own)) return next(specifier, context)
+      const alias = aliases[specifier]
+      if (alias !== undefined) return { url: alias, shortCircuit: true }
+      if (/^\.{0,2}\//.test(specifier) && from.startsWith("file:")) {
+        const file = fileFor(fileURLToPath(new URL(specifier, from)))
+        if (file !== undefined) return next(pathToFileURL(file).href + (/\.[cm]?[jt]s$/.test(file) ? markOf(from) : ""), context)
+      }
+      return next(specifier, context)
+    },
+    load: (url, context, next) => {
+      if (!url.startsWith("file:") || url.startsWith(own) || !/\.[cm]?ts$/.test(new URL(url).pathname)) return next(url, context)
+      const answer = fieldsOf(host?.call("load", fileURLToPath(url)))
+      const source = textOf(answer["source"])
+      const format = textOf(answer["format"])
+      if (format === "commonjs") return { format, source, shortCircuit: true }
+      // Authors use these two in modules as well.
+      const here = dirname(fileURLToPath(url))
+      const names = /\b(?:__dirname|__filename|require)\b/.test(source)
+        ? `const __filename = ${JSON.stringify(fileURLToPath(url))}, __dirname = ${JSON.stringify(here)}, require = process.getBuiltinModule("node:module").createRequire(__filename);`
+        : ""
+      return { format: "module", source: declaresOwn(source) ? source : names + source, shortCircuit: true }
+    }
+  })
+}
+
+/** Whether a module makes these names itself. */
+const declaresOwn = (source: string): boolean =>
+  /\b(?:const|let|var|function)\s+(?:\{[^}]*\}|[\w\s,=.()"':-]*?)\b(?:__dirname|__filename|require)\b/.test(source) ||
+  /\bimport\b[^;]*\b(?:__dirname|__filename|require)\b[^;]*\bfrom\b/.test(source)
+

@@ -1,0 +1,2 @@
+/** What stands behind packages that examples import for their types alone. */
+export {}

@@ -1,0 +1,2 @@
+/** What stands behind `@earendil-works/pi-tui` and its twin. */
+export * from "@earendil-works/pi-tui"

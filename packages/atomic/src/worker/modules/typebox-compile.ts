@@ -1,0 +1,3 @@
+/** What stands behind `typebox/compile`. */
+export * from "typebox/compile"
+export { default } from "typebox/compile"

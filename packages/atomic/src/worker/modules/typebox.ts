@@ -1,0 +1,3 @@
+/** What stands behind `typebox` and `@sinclair/typebox`. */
+export * from "typebox"
+export { default } from "typebox"

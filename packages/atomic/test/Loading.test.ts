@@ -1,0 +1,143 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, FileSystem } from "effect"
+import { screen, startAll, workers } from "./kit.ts"
+
+const run = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.scoped(effect).pipe(Effect.provide(workers()))
+
+/** An extension that says something when its command `say` is run. */
+const saying = (value: string, head = "") => `${head}
+export default (pi) => { pi.registerCommand("say", { handler: async (_, ctx) => ctx.ui.notify(String(${value})) }) }`
+
+const said = (files: Record<string, string>, times = 1) =>
+  Effect.gen(function*() {
+    const front = screen()
+    const world = yield* startAll({ files, screen: front })
+    assert.deepStrictEqual(world.report.warnings, [])
+    for (let n = 0; n < times; n++) yield* world.extensions.runCommand("say", "")
+    return { ...world, notices: front.notices() }
+  })
+
+describe("loading", () => {
+  // A-004 A-015 A-022 A-023
+  it.live("TypeScript, what stripping cannot do too, and one module behind all names of the API", () =>
+    run(Effect.gen(function*() {
+      const { notices } = yield* said({
+        "a.ts": saying("[Kind.B, new Box(3).n, Space.x, A.defineTool === P.defineTool, P.defineTool === M.defineTool, A.CustomEditor === P.CustomEditor].join()", `
+import type { ExtensionAPI } from "@bastani/atomic"
+import * as A from "@bastani/atomic"
+import * as P from "@earendil-works/pi-coding-agent"
+import * as M from "@mariozechner/pi-coding-agent"
+enum Kind { A, B }
+class Box { constructor(public n: number) {} }
+namespace Space { export const x = "space" }`)
+      })
+      assert.deepStrictEqual(notices, ["1,3,space,true,true,true"])
+    })))
+
+  // A-045 A-046 A-047
+  it.live("a folder with index.ts, helpers beside it, imports without ending, of folders and of `.js` that is TypeScript", () =>
+    run(Effect.gen(function*() {
+      const { notices, report } = yield* said({
+        "mine/index.ts": saying("[one, two, three, four].join()", `
+import { one } from "./tools.ts"
+import { two } from "./utils"
+import { three } from "./deep"
+import { four } from "./four.js"`),
+        "mine/tools.ts": "export const one: string = 'one'",
+        "mine/utils.ts": "export const two: string = 'two'",
+        "mine/deep/index.ts": "export const three: string = 'three'",
+        "mine/four.ts": "export const four: string = 'four'"
+      })
+      assert.deepStrictEqual(report.started, ["mine"])
+      assert.deepStrictEqual(notices, ["one,two,three,four"])
+    })))
+
+  // A-048 A-049 A-050 A-052 A-053
+  it.live.each(["atomic", "pi", "nimlet"])("a package that lists its entries under %s, with packages of its own, TypeScript among them", (key) =>
+    run(Effect.gen(function*() {
+      const { notices, report } = yield* said({
+        "pack/package.json": JSON.stringify({ name: "other-name", [key]: { extensions: ["./src/index.ts"] } }),
+        "pack/src/index.ts": saying("js + ts", "import { js } from 'dep-js'\nimport { ts } from 'dep-ts'"),
+        "pack/node_modules/dep-js/package.json": JSON.stringify({ name: "dep-js", type: "module", exports: "./index.js" }),
+        "pack/node_modules/dep-js/index.js": "export const js = 'js'",
+        "pack/node_modules/dep-ts/package.json": JSON.stringify({ name: "dep-ts", type: "module", exports: "./index.ts" }),
+        "pack/node_modules/dep-ts/index.ts": "export const ts: string = 'ts'"
+      })
+      assert.deepStrictEqual(report.started, ["pack"])
+      assert.deepStrictEqual(notices, ["jsts"])
+    })))
+
+  // A-003 A-027 A-028 A-031
+  it.live("an async factory is waited for", () =>
+    run(Effect.gen(function*() {
+      const { notices } = yield* said({
+        "late.ts": `export default async (pi) => {
+  await new Promise((done) => setTimeout(done, 20))
+  const text = await (await fetch("data:text/plain,fetched")).text()
+  pi.registerCommand("say", { handler: async (_, ctx) => ctx.ui.notify(text) })
+}`
+      })
+      assert.deepStrictEqual(notices, ["fetched"])
+    })))
+
+  // A-123 A-124 A-125 A-153
+  it.live("typebox, StringEnum within its types, and Text of pi-tui", () =>
+    run(Effect.gen(function*() {
+      const { extensions, notices } = yield* said({
+        "types.ts": `import { Type } from "typebox"
+import { Type as Again } from "@sinclair/typebox"
+import { StringEnum } from "@bastani/atomic"
+import { Text } from "@earendil-works/pi-tui"
+const parameters = Type.Object({ action: StringEnum(["list", "add"] as const), text: Type.Optional(Type.String()) })
+export default (pi) => {
+  pi.registerTool({ name: "t", label: "T", description: "d", parameters, execute: async () => ({ content: [] }) })
+  pi.registerCommand("say", { handler: async (_, ctx) => ctx.ui.notify(new Text("drawn", 0, 0).render(10)[0].trim() + (Type === Again)) })
+}`
+      })
+      assert.deepStrictEqual(notices, ["drawntrue"])
+      assert.deepStrictEqual((yield* extensions.tools)[0]?.inputSchema, {
+        type: "object",
+        required: ["action"],
+        properties: { action: { type: "string", enum: ["list", "add"] }, text: { type: "string" } }
+      })
+    })))
+
+  it.live("turns a text once, keeps it, and reads an edited helper afresh at the next start", () =>
+    run(Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const front = screen()
+      const { again, extensions, folder } = yield* startAll({
+        files: { "a/index.ts": saying("word", "import { word } from './word'"), "a/word.ts": "export const word: string = 'before'" },
+        screen: front
+      })
+      yield* extensions.runCommand("say", "")
+      yield* fs.writeFileString(`${folder}/extensions/a/word.ts`, "export const word: string = 'after'")
+      yield* again
+      yield* extensions.runCommand("say", "")
+      assert.deepStrictEqual(front.notices(), ["before", "after"])
+    })))
+
+  it.live("what does not parse is named with its place, and so is a package that is not there", () =>
+    run(Effect.gen(function*() {
+      const { report } = yield* startAll({ files: { "a.ts": "export default (pi) => {\n  const = 1\n}", "b.ts": "import x from 'not-installed'\nexport default () => x" } })
+      assert.match(report.warnings.find((text) => text.includes("'a'"))!, /'a' failed to start: it threw/)
+      assert.match(report.warnings.find((text) => text.includes("'b'"))!, /Cannot find package 'not-installed'/)
+    })))
+
+  it.live("an extension.json beside modules makes the folder a program; hidden files, types and node_modules are none", () =>
+    run(Effect.gen(function*() {
+      const { report } = yield* startAll({
+        files: {
+          "prog/extension.json": JSON.stringify({ name: "prog", command: ["node", "-e", "console.log(JSON.stringify({type:'register',commands:[]}));process.stdin.resume()"] }),
+          "prog/index.ts": "throw new Error('not me')",
+          ".hidden.ts": "throw new Error('not me')",
+          "types.d.ts": "export {}",
+          "notes.md": "",
+          "empty/readme.txt": "",
+          "node_modules/x/index.ts": "throw new Error('not me')",
+          "z.mjs": "export default () => {}"
+        }
+      })
+      assert.deepStrictEqual(report, { started: ["prog", "z"], warnings: [], missing: [] })
+    })))
+})

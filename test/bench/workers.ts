@@ -1,0 +1,92 @@
+/**
+ * What modules on worker threads cost: how soon they are ready, what they weigh, what their hooks add to a tool call. It runs
+ * the built worker half; keep the machine idle, threads wake slowly on a busy one.
+ *
+ *     npm run build && node test/bench/workers.ts [--check]
+ */
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { Effect, Layer } from "effect"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { layerLauncher } from "@nimlet/atomic"
+import { Extensions, Hooks } from "@nimlet/extension"
+
+const dist = new URL("../../apps/cli/dist/", import.meta.url)
+const folder = mkdtempSync(join(tmpdir(), "workers-"))
+const hooks = "pi.on('tool_call', () => {}); pi.on('tool_result', () => {})"
+const texts = {
+  mjs: `export default (pi) => { ${hooks} }`,
+  ts: `import type { ExtensionAPI } from "@bastani/atomic"\nexport default (pi: ExtensionAPI) => { ${hooks} }`
+}
+const median = (values: ReadonlyArray<number>): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? NaN
+
+const start = (count: number, kind: keyof typeof texts) =>
+  Effect.gen(function*() {
+    const extensions = yield* Extensions
+    yield* extensions.stop
+    const paths = Array.from({ length: count }, (_, n) => join(folder, `e${n}.${kind}`))
+    for (const path of paths) writeFileSync(path, texts[kind])
+    const before = process.memoryUsage().rss
+    const begun = performance.now()
+    const { started } = yield* extensions.start({
+      roots: [], paths, workspace: folder, sessionId: "s", trusted: true, mode: "print", logs: folder, environment: {}, reservedTools: []
+    })
+    const took = performance.now() - begun
+    if (started.length !== count) return yield* Effect.die(new Error("not all have started"))
+    return { ready: took, megabytes: (process.memoryUsage().rss - before) / count / (1 << 20) }
+  })
+
+const rounds = (times: number, count: number, kind: keyof typeof texts) =>
+  Effect.map(Effect.all(Array.from({ length: times }, () => start(count, kind))), (all) => ({
+    ready: median(all.map(({ ready }) => ready)),
+    megabytes: median(all.map(({ megabytes }) => megabytes))
+  }))
+
+const call = Effect.flatMap(Hooks, (hooks) =>
+  Effect.andThen(
+    hooks.run("tool_call", { tool: "t", arguments: {} }),
+    hooks.run("tool_result", { tool: "t", arguments: {}, output: "", is_error: false })
+  ))
+
+const perCall = Effect.gen(function*() {
+  for (let n = 0; n < 300; n++) yield* call
+  const times: Array<number> = []
+  for (let n = 0; n < 1_000; n++) {
+    const begun = performance.now()
+    yield* call
+    times.push(performance.now() - begun)
+  }
+  return median(times)
+})
+
+const layer = Hooks.layer.pipe(
+  Layer.provideMerge(Extensions.layerNoDeps.pipe(Layer.provide(layerLauncher({
+    cache: join(folder, "cache"),
+    files: { entry: new URL("worker.mjs", dist), module: (name) => new URL(`worker-${name}.mjs`, dist) }
+  })))),
+  Layer.provideMerge(NodeServices.layer)
+)
+
+const measured = await Effect.runPromise(
+  Effect.gen(function*() {
+    yield* start(1, "mjs")
+    const javascript = yield* rounds(9, 1, "mjs")
+    const typescript = yield* rounds(9, 1, "ts")
+    const ten = yield* rounds(5, 10, "ts")
+    return [
+      ["a JavaScript module ready", javascript.ready, 60, "ms"],
+      ["a TypeScript module ready", typescript.ready, 110, "ms"],
+      ["ten TypeScript modules ready", ten.ready, 600, "ms"],
+      ["each of ten", ten.megabytes, 28, "MB"],
+      ["ten workers with two hooks, a tool call", yield* perCall, 1.5, "ms"]
+    ] as const
+  }).pipe(Effect.scoped, Effect.provide(layer))
+)
+rmSync(folder, { recursive: true, force: true })
+let over = false
+for (const [what, value, limit, unit] of measured) {
+  over ||= value > limit
+  console.log(`${what.padEnd(42)} ${value.toFixed(1).padStart(8)} ${unit}   at most ${limit} ${unit}`)
+}
+if (over && process.argv.includes("--check")) process.exitCode = 1
