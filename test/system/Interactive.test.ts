@@ -25,7 +25,8 @@ for await (const line of createInterface({ input: process.stdin })) {
   if (message.name === "crash") process.exit(3)
   if (message.name === "modal") modal("ask me")
   if (message.name === "show") {
-    send({ type: "update", status: { key: "ci", segments: [{ text: "all red", style: "error" }] } })
+    send({ type: "update", status: { key: "ci", text: "all red" } })
+    send({ type: "update", widget: { key: "notes", lines: ["a plain line"] } })
     send({ type: "update", widget: { key: "plan", title: "The plan", content: [{ type: "list", items: [{ text: "read", state: "done" }, { text: "write", state: "active" }] }, { type: "progress", value: 1, max: 4 }], actions: [{ id: "go", label: "Go" }] } })
   }
   if (message.name !== "ask") send({ type: "response", id: command })
@@ -134,6 +135,7 @@ describe("a session at a terminal", () => {
     await leave(terminal)
   })
 
+  // E-074 E-253 E-256 X-084 X-085
   it("an extension asks under its name, shows things, has buttons and a modal, and takes them along when it dies", async () => {
     await using space = await makeSpace()
     await using terminal = await begin(space, { columns: 100, rows: 40 })
@@ -144,6 +146,7 @@ describe("a session at a terminal", () => {
     await terminal.until("heard green")
     await command(terminal, "/show")
     const shown = await terminal.until("companion all red")
+    expect(shown).toMatch(/a plain line[\s\S]*companion all red\nwork .*scripted\/script$/)
     for (const text of ["The plan · companion", "☑ read", "▸ write", "25%", "[Go]"]) expect(shown).toContain(text)
     await idle(terminal)
     terminal.keys("Tab", "Enter")

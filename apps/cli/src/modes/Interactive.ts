@@ -49,6 +49,8 @@ const themeOf = ({ environment }: Host): ThemeName => {
 const firstSteps = "Without a key, try: read README.md · run ls · grep TODO. Leave with /quit to set one, then start again."
 
 const sinceWhen = "100 millis"
+/** How long extensions may take to stop before the person is told what is waited for. */
+const patience = "700 millis"
 
 /** Stays until the person leaves. Fails as `run` does when it cannot start. */
 export const interact = Effect.fnUntraced(function*(invocation: Invocation, host: Host) {
@@ -173,7 +175,11 @@ export const interact = Effect.fnUntraced(function*(invocation: Invocation, host
   }))
   yield* Effect.sync(() => screen.start())
   if (problem !== undefined) yield* tell(problem, "warning")
-  const left = Effect.andThen(Deferred.await(quit), Effect.sync(() => screen.stop()))
+  const left = Effect.andThen(Deferred.await(quit), Effect.sync(() => {
+    screen.stop()
+    // Mostly they are gone before anybody could read it.
+    fork(Effect.delay(output.err("Waiting for extensions to stop.\n"), patience))
+  }))
   yield* Effect.raceFirst(run(invocation, host, mode, { typed: "", piped: { text: "", silent: false, garbled: false, excessive: false } }), left)
   return 0
 }, Effect.scoped)

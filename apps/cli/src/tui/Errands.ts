@@ -48,7 +48,11 @@ export const makeErrands = ({ company, dispatch, ids, present, remember, state }
 
   const standing = Effect.fnUntraced(function*({ agent }: Company) {
     const { id, label } = yield* agent.mode
-    yield* show({ type: "working", working: { mode: id === "act" ? undefined : label, yolo: yield* agent.yolo, commands: yield* agent.fileCommands } })
+    const { cost } = yield* agent.totals
+    yield* show({
+      type: "working",
+      working: { mode: id === "act" ? undefined : label, yolo: yield* agent.yolo, commands: yield* agent.fileCommands, ...(cost === undefined ? {} : { cost }) }
+    })
   })
 
   const cycleMode = Effect.fnUntraced(function*(given: Company) {

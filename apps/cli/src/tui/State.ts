@@ -17,6 +17,8 @@ export interface Answering {
 export interface Working {
   readonly mode: string | undefined
   readonly yolo: boolean
+  /** What the session cost so far, in dollars, where prices are known. */
+  readonly cost?: number
   readonly commands: ReadonlyArray<{ readonly name: string; readonly description: string }>
 }
 

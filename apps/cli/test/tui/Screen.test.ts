@@ -148,6 +148,20 @@ describe("the screen", () => {
     }
   })
 
+  it("goes on at any size, a question and wide characters on it", async () => {
+    const { crashes, delta, glass, screen } = makeScreen()
+    delta("日本語 and **more** of it\n\n```js\nconst a = 1\n```\n")
+    screen.dispatch({ type: "asked", id: 1, question: { kind: "choice", asker: "日本", prompt: "どれ?", options: ["一", "二"] } })
+    screen.dispatch({ type: "widget", key: "x:y", widget: { title: "題", position: "above_composer", content: [{ type: "progress", value: 1, max: 2 }], actions: [{ id: "a", label: "押す" }] } })
+    glass.type("日", "本")
+    for (const [columns, rows] of [[5, 3], [2, 2], [1, 1], [3, 40], [300, 2], [80, 24]] as const) {
+      await glass.resize(columns, rows)
+      await glass.settled()
+    }
+    assert.deepStrictEqual(crashes, [])
+    assert.include((await glass.seen()).join("\n"), "どれ?")
+  })
+
   it("opens calls and folds them again", async () => {
     const { glass, screen } = makeScreen()
     screen.dispatch({ type: "agent", event: { type: "tool_call", ...place, step: 0, tool_id: "a", tool_name: "read", input: { path: "a.txt", start_line: 3 } } })
@@ -211,6 +225,12 @@ describe("the screen", () => {
     assert.match(footer ?? "", /^\[plan\] \[yolo: nothing is asked\]/)
     glass.type("\u001b[Z")
     assert.deepStrictEqual(commands, [{ type: "cycleMode" }])
+  })
+
+  it("tells what the session cost where that is known", async () => {
+    const { glass, screen } = makeScreen()
+    screen.dispatch({ type: "working", working: { mode: undefined, yolo: false, cost: 0.0123, commands: [] } })
+    assert.match((await glass.seen()).filter((line) => line !== "").at(-1) ?? "", /\$0\.0123 · p\/m$/)
   })
 
   it("shows what a protected change would do", async () => {

@@ -8,7 +8,6 @@ import { tell } from "./Transcript.ts"
 /** Commands of the screen itself, beside those of the agent. */
 export const screenCommands: ReadonlyArray<{ readonly name: string; readonly usage: string; readonly description: string }> = [
   { name: "model", usage: "[PROVIDER/MODEL]", description: "Have another model answer" },
-  { name: "stats", usage: "", description: "Tell what the session has used" },
   { name: "context", usage: "", description: "Tell how full the model's window is" },
   { name: "copy", usage: "", description: "Copy the last answer" },
   { name: "keys", usage: "", description: "List the keys" },
@@ -33,16 +32,6 @@ const helpText = (state: State): string =>
 
 const count = (n: number): string => n.toLocaleString("en-US")
 
-const statsText = ({ answering, session, settled, tokens }: State): string => {
-  const calls = settled.filter(({ kind }) => kind === "call").length
-  return [
-    `session ${session.id}${session.title === "" ? "" : ` (${session.title})`}`,
-    `model ${answering === undefined ? "not known yet" : `${answering.provider}/${answering.model}`}`,
-    `${count(tokens.steps)} model steps, ${count(calls)} tool calls`,
-    `${count(tokens.input)} tokens in, ${count(tokens.output)} tokens out`
-  ].join("\n")
-}
-
 const contextText = ({ answering, tokens }: State): string => {
   const { window } = answering ?? {}
   if (window === undefined) return `${count(tokens.context)} tokens; how many the model can hold is not known`
@@ -64,8 +53,6 @@ const ownCommand = (state: State, name: string, args: string): Step | undefined 
       return step(tell(state, helpText(state)))
     case "keys":
       return step(tell(state, keyTable(state.keymap)))
-    case "stats":
-      return step(tell(state, statsText(state)))
     case "context":
       return step(tell(state, contextText(state)))
     case "copy": {

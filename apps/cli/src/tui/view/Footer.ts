@@ -48,7 +48,8 @@ export const footerLine = (state: State, { palette, width }: Look): string => {
   const marks = [...(working.mode === undefined ? [] : [palette.yellow(`[${cleanLine(working.mode, 40)}]`)]), ...(working.yolo ? [palette.red("[yolo: nothing is asked]")] : [])]
   const left = [cleanLine(name, 60), ...(session.title === "" ? [] : [cleanLine(session.title, 60)])].join(" · ")
   const full = answering?.window === undefined || tokens.context === 0 ? [] : [`${Math.min(100, Math.round(tokens.context / answering.window * 100))}%`]
-  const right = answering === undefined ? "" : [...full, cleanLine(`${answering.provider}/${answering.model}`, 80)].join(" · ")
+  const cost = working.cost === undefined ? [] : [`$${working.cost.toFixed(working.cost < 1 ? 4 : 2)}`]
+  const right = answering === undefined ? "" : [...cost, ...full, cleanLine(`${answering.provider}/${answering.model}`, 80)].join(" · ")
   const mark = marks.map((one) => `${one} `).join("")
   const room = width - visibleWidth(mark) - visibleWidth(left) - visibleWidth(right)
   const rest = room >= 2 ? `${left}${" ".repeat(room)}${right}` : right === "" ? left : right
