@@ -25,7 +25,7 @@ describe("nimlet doctor", () => {
       started: null,
       terminal: { input: false, output: false }
     })
-    expect(report["roots"]).toHaveLength(6)
+    expect(report["roots"]).toHaveLength(10)
     expect(JSON.stringify(report)).not.toContain("sk-secret")
     expect(readdirSync(space.home, { recursive: true })).toEqual(before)
     expect(readdirSync(space.work)).toEqual([])
