@@ -6,6 +6,8 @@ export default defineConfig({
   test: {
     reporters: ["default", new CountsReporter()],
     globalSetup: ["./test/kit/Home.ts"],
+    // Most of the time of the slow files is spent waiting for programs: more of them than cores are run at once.
+    maxWorkers: 4,
     projects: [
       { extends: true, test: { name: "unit", include: ["packages/*/test/**/*.test.ts", "apps/*/test/**/*.test.ts"] } },
       { extends: true, test: { name: "e2e", include: ["test/*.test.ts", "test/e2e/**/*.test.ts", "test/kit/**/*.test.ts"], testTimeout: 30_000 } },

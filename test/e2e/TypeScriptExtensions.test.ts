@@ -68,7 +68,7 @@ describe("a TypeScript extension", () => {
     await using space = await makeWorkspace()
     await space.file("~/.pi/agent/extensions/bad.ts", `export default (pi) => { pi.on("tool_result", () => { ${body} }) }`)
     await space.file("~/.pi/agent/extensions/good.ts", "export default (pi) => { pi.on('tool_result', () => ({ content: [{ type: 'text', text: 'good was here' }] })) }")
-    const run = await space.nimlet([...json, "run `sleep 0.1` then run `sleep 0.4`"])
+    const run = await space.nimlet([...json, named === undefined ? "run: sleep 0.1" : "run `sleep 0.1` then run `sleep 0.4`"])
     const all = records(run.stdout)
     expect(checkRecords(all)).toEqual([])
     expect(run.code).toBe(0)
