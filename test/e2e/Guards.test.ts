@@ -51,7 +51,8 @@ const faults: ReadonlyArray<Fault> = [
     warning: "extension 'guard' exited with code 3 unexpectedly",
     program: guard("writeFileSync('crashed', ''); process.exit(3)", "if (existsSync('crashed')) await new Promise((done) => setTimeout(done, 60_000))")
   },
-  { fault: "is quarantined", calls: 5, why: off, warning: "too often and stays off until it is restarted", program: guard("process.exit(3)") },
+  { fault: "is quarantined", calls: 8, why: off, warning: "too often and stays off until it is restarted", program: guard("process.exit(3)") },
+  { fault: "has a manifest that is no good", calls: 1, why: off, warning: "response_timeout_seconds must be a positive integer or null", program: guard(""), manifest: { response_timeout_seconds: "1" } },
   { fault: "cannot start", calls: 1, why: off, warning: "extension 'guard' failed to start: cannot find", program: "", manifest: { command: ["./missing"] } },
   {
     fault: "does not register as it must",

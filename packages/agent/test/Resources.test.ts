@@ -49,7 +49,7 @@ describe("skills", () => {
     assert.deepStrictEqual(skillOf("/f", "folder", "# Title\n\nDoes things.\nMore."), { name: "folder", file: "/f", description: "Does things." })
   })
 
-  // E-018 E-307 E-308
+  // E-018 E-307 E-308 X-008
   it.effect("come from five roots in their order, the last of a name wins, a project's when it is trusted", () =>
     inSpace(({ load, root, write }) =>
       Effect.gen(function*() {

@@ -51,7 +51,7 @@ describe("input", () => {
 })
 
 describe("before_agent_start", () => {
-  // X-040 X-041 X-058 X-059 X-060 X-062 X-063 X-064
+  // X-040 X-041 X-058 X-059 X-060 X-061 X-062 X-063 X-064
   it.effect("replaces the base system text of one run, and saves a message after the user's own words", () =>
     withAgent({
       replies: [says("one"), says("two")],

@@ -2,6 +2,7 @@
 import { Effect, FileSystem, Path, Result } from "effect"
 import type { Manifest } from "@nimlet/protocol"
 import { atomic, type FamilyPolicy, modulesIn, nimlet, programsIn, type Root } from "./FamilyPolicy.ts"
+import { isJsonObject, parseJson } from "./Json.ts"
 import { decodeManifest, looksLikeMilliseconds } from "./ManifestFile.ts"
 import { modulesAt } from "./ModuleFile.ts"
 import type { ExtensionSettings } from "./Start.ts"
@@ -25,6 +26,8 @@ export interface Discovered {
   /** Those that settings switch off. */
   readonly disabled: ReadonlyArray<Found>
   readonly warnings: ReadonlyArray<string>
+  /** Guards that are to block when they cannot start, and cannot: their manifest is no good. By name, else by folder. */
+  readonly closedGuards: ReadonlyArray<string>
 }
 
 const manifestName = "extension.json"
@@ -55,6 +58,21 @@ interface Read {
   readonly real: string
   readonly manifest: Result.Result<Manifest, string>
   readonly home: string
+  /** The manifest's text, where there is one. */
+  readonly text?: string
+}
+
+/** Whether a manifest that is no good was meant to close: anything but a readable `open` for `on_failure` counts. */
+const meantToClose = (text: string): boolean => {
+  const parsed = parseJson(text)
+  if (Result.isFailure(parsed)) return /"on_failure"\s*:(?!\s*"open")/.test(text)
+  return isJsonObject(parsed.success) && Object.hasOwn(parsed.success, "on_failure") && parsed.success.on_failure !== "open"
+}
+
+const nameIn = (text: string): string | undefined => {
+  const parsed = parseJson(text)
+  const name = Result.isSuccess(parsed) && isJsonObject(parsed.success) ? parsed.success.name : undefined
+  return typeof name === "string" && name.trim() !== "" ? name.trim() : undefined
 }
 
 /**
@@ -97,7 +115,8 @@ export const discover = Effect.fnUntraced(function*(where: {
   const read = Effect.fnUntraced(function*({ folder, modules, named, programs, project }: Candidate) {
     const real = yield* realOf(folder)
     const text = yield* Effect.result(fs.readFileString(path.join(real, manifestName)))
-    const program = (manifest: Read["manifest"]): ReadonlyArray<Read> => [{ family: programs, folder, project, real, home: real, manifest }]
+    const program = (manifest: Read["manifest"]): ReadonlyArray<Read> =>
+      [{ family: programs, folder, project, real, home: real, manifest, ...(Result.isSuccess(text) ? { text: text.success } : {}) }]
     if (Result.isSuccess(text)) return program(decodeManifest(text.success))
     const at = { folder, project, home: real }
     const why = text.failure.reason._tag
@@ -122,11 +141,16 @@ export const discover = Effect.fnUntraced(function*(where: {
   const counts = new Map<string, number>()
   const found: Array<Found> = []
   const disabled: Array<Found> = []
+  const closedGuards: Array<string> = []
   for (const each of (yield* Effect.forEach(candidates, read, { concurrency: 16 })).flat()) {
     if (seen.has(each.real)) continue
     seen.add(each.real)
     if (Result.isFailure(each.manifest)) {
       warnings.push(`skipping ${each.folder}: ${each.manifest.failure}`)
+      const text = each.text ?? ""
+      const name = nameIn(text) ?? path.basename(each.folder)
+      const { disabled: off = false, on_failure } = settingsOf(where.settings, name)
+      if (!off && (on_failure === undefined ? meantToClose(text) : on_failure === "block")) closedGuards.push(name)
       continue
     }
     const { name } = each.manifest.success
@@ -147,7 +171,7 @@ export const discover = Effect.fnUntraced(function*(where: {
     }
     found.push(one)
   }
-  const discovered: Discovered = { found, disabled, warnings }
+  const discovered: Discovered = { found, disabled, warnings, closedGuards }
   return discovered
 })
 

@@ -29,6 +29,15 @@ const contentOf = (content: unknown): ToolReply["content"] =>
     ? content.filter(isToolContent)
     : [{ type: "text", text: typeof content === "string" ? content : "" }]
 
+/** A guard that blocks because its manifest says no more than that; why was told at the start. */
+const absent = (key: string): Subscriber => ({
+  key,
+  onFailure: "block",
+  inPlanMode: true,
+  onReload: true,
+  ask: () => Effect.fail(new CallFailed({ extension: key, reason: "unavailable", told: true }))
+})
+
 /** Makes the service; what runs is stopped with the scope. */
 export const makeExtensions = Effect.gen(function*() {
   const services = Context.pick(FileSystem.FileSystem, Path.Path)(
@@ -40,6 +49,7 @@ export const makeExtensions = Effect.gen(function*() {
   const asked = new Map<HookName, ReadonlyArray<Subscriber>>()
   let session: RunningSession | undefined
   let opened = false
+  let closedGuards: ReadonlyArray<string> = []
 
   /** Counts changes of figures, so that those who watch them need not look in between. */
   let version = 0
@@ -55,6 +65,7 @@ export const makeExtensions = Effect.gen(function*() {
     const stopping = session
     session = undefined
     opened = false
+    closedGuards = []
     asked.clear()
     onFiguresChanged()
     return stopping?.stop ?? Effect.void
@@ -64,7 +75,10 @@ export const makeExtensions = Effect.gen(function*() {
   const begin = (options: StartOptions) =>
     startSession(options, { launcher, services, scope, isOpen: () => opened, onOffersChanged, onFiguresChanged }, (begun) => {
       session = begun
-    })
+    }).pipe(Effect.tap((report) => Effect.sync(() => {
+      closedGuards = report.closedGuards ?? []
+      onOffersChanged()
+    })))
   const present = () => session
 
   const start = Effect.fnUntraced(function*(options: StartOptions) {
@@ -154,8 +168,9 @@ export const makeExtensions = Effect.gen(function*() {
       onReload: !member.family.silentOnReload.includes(event),
       ask: (event, payload) => member.request({ type: "event", event, payload }, options)
     }))
-    asked.set(event, list)
-    return list
+    const whole = event === "tool_call" ? [...list, ...closedGuards.map(absent)] : list
+    asked.set(event, whole)
+    return whole
   }
 
   const act = Effect.fnUntraced(function*(key: string, action: string, text = "") {

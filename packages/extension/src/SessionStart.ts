@@ -59,10 +59,10 @@ export const startSession = Effect.fnUntraced(function*(
   { isOpen, launcher, onFiguresChanged, onOffersChanged, scope, services }: SessionEnvironment,
   begun: (session: RunningSession) => void
 ) {
-  const { disabled, found, warnings: skipped } = yield* Effect.provideContext(discover(options), services)
+  const { closedGuards, disabled, found, warnings: skipped } = yield* Effect.provideContext(discover(options), services)
   const warnings = [...skipped, ...overreaching(found, options)]
   const required = new Set(options.required ?? [])
-  if (found.length === 0) return reportOf({ members: [], disabled, required, warnings, pending: [] })
+  if (found.length === 0) return reportOf({ members: [], disabled, required, warnings, closedGuards, pending: [] })
 
   const diagnose = yield* Diagnostics
   const { interactive } = yield* Frontend
@@ -141,15 +141,16 @@ export const startSession = Effect.fnUntraced(function*(
     }))
   )
   const pending = waitedFor.filter((member) => !member.isSettled()).map(({ key }) => key)
-  return reportOf({ members, disabled, required, warnings, pending })
+  return reportOf({ members, disabled, required, warnings, closedGuards, pending })
 })
 
-const reportOf = ({ disabled, members, pending, required, warnings }: {
+const reportOf = ({ closedGuards, disabled, members, pending, required, warnings }: {
   readonly members: ReadonlyArray<Member>
   readonly disabled: ReadonlyArray<Found>
   readonly required: ReadonlySet<string>
   readonly warnings: ReadonlyArray<string>
   readonly pending: ReadonlyArray<string>
+  readonly closedGuards: ReadonlyArray<string>
 }): StartReport => {
   const started = members.filter((member) => member.registration() !== undefined)
   const goesBy = (name: string) => ({ key, manifest }: Found) => key === name || manifest.name === name
@@ -161,7 +162,7 @@ const reportOf = ({ disabled, members, pending, required, warnings }: {
       : disabled.some(goesBy(extension)) ? "it is disabled by the settings" : "no extension of that name was found"
     return [{ extension, reason }]
   })
-  return { started: started.map(({ key }) => key), warnings, missing, ...(pending.length === 0 ? {} : { pending }) }
+  return { started: started.map(({ key }) => key), warnings, missing, ...(closedGuards.length === 0 ? {} : { closedGuards }), ...(pending.length === 0 ? {} : { pending }) }
 }
 
 /** What an extension that starts again is told of the session. */

@@ -61,6 +61,8 @@ export interface StartReport {
   /** Keys of what runs, in startup order. */
   readonly started: ReadonlyArray<string>
   readonly warnings: ReadonlyArray<string>
+  /** Guards with a bad manifest that are meant to block when they cannot start; absent when there are none. */
+  readonly closedGuards?: ReadonlyArray<string>
   /** Keys of those that were waited for and had not registered when `proceed` ended the wait; absent when there are none. */
   readonly pending?: ReadonlyArray<string>
   /** Those of `required` that do not run, each with why. */

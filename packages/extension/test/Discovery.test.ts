@@ -36,6 +36,24 @@ describe("discover", () => {
       assert.deepStrictEqual(untrusted.found.map(({ key }) => key), ["g1", "Z", "b", "é", "g3"])
     }).pipe(Effect.provide(NodeServices.layer)))
 
+  it.effect("names guards that were meant to block and have a manifest that is no good", () =>
+    Effect.gen(function*() {
+      const root = yield* temp
+      const guard = { ...program("g"), on_failure: "block" }
+      yield* put(`${root}/comma`, '{"name": "comma", "command": ["x"], "on_failure": "block",}')
+      yield* put(`${root}/seconds`, { ...guard, name: "seconds", response_timeout_seconds: "5" })
+      yield* put(`${root}/typo`, { ...guard, name: "typo", on_failure: "blok" })
+      yield* put(`${root}/nameless`, { on_failure: "block" })
+      yield* put(`${root}/set`, { name: "set" })
+      yield* put(`${root}/open`, '{"name": "open", "on_failure": "open",}')
+      yield* put(`${root}/plain`, { name: "plain" })
+      yield* put(`${root}/off`, { name: "off", on_failure: "block" })
+      yield* put(`${root}/fine`, guard)
+      const roots = [{ path: root, family: nimlet, project: false }]
+      const { closedGuards } = yield* discover({ roots, paths: [], settings: { set: { on_failure: "block" }, off: { disabled: true } } })
+      assert.deepStrictEqual(closedGuards, ["comma", "nameless", "seconds", "set", "typo"])
+    }).pipe(Effect.provide(NodeServices.layer)))
+
   // E-036 E-037 E-038 E-039 E-040
   it.effect("skips bad manifests with `skipping <folder>: <reason>` and goes on", () =>
     Effect.gen(function*() {

@@ -134,10 +134,12 @@ export const makeLocalProcesses = Effect.fnUntraced(function*(
       }).pipe(Effect.ignore, Effect.forkIn(scope))
     const readers = Fiber.joinAll([yield* read("stdout"), yield* read("stderr")])
     const code = yield* exitCode(handle)
-    for (let round = 0; round < DRAIN_ROUNDS; round++) {
+    for (let round = 0, quiet = 0; round < DRAIN_ROUNDS && quiet < 2; round++) {
       const before = seen
       const drained = yield* Effect.timeoutOption(readers, QUIET_MILLIS)
-      if (drained._tag === "Some" || (before === seen && busy === 0)) break
+      if (drained._tag === "Some") break
+      // One quiet round may be a busy loop of ours, whose timer came before it looked at the pipe; between two it has looked.
+      quiet = before === seen && busy === 0 ? quiet + 1 : 0
     }
     ended = true
     const group = handle.pid
