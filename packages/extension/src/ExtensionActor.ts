@@ -62,6 +62,8 @@ export interface LifeOptions {
   readonly meter: Meter
   /** Called before the first request is let through. What it forks ends with the life. */
   readonly onRegistered: (registration: Registration) => Effect.Effect<void, never, Scope.Scope>
+  /** Run once it can be asked. */
+  readonly onReady: Effect.Effect<unknown>
   /** Whether it may register anew at any time. */
   readonly revises: boolean
   /** Called with what it offers from now on. */
@@ -243,7 +245,9 @@ export const extensionLife = (options: LifeOptions) => (self: Self<ExtensionMail
           yield* Effect.sync(() => timer.interruptUnsafe())
           meter.registered(now() - begun)
           yield* options.onRegistered(greeting.registration)
-          return yield* self.ready
+          yield* self.ready
+          yield* options.onReady
+          return
       }
     })
 

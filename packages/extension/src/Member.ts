@@ -100,10 +100,10 @@ export const startMember = Effect.fnUntraced(function*(options: MemberOptions) {
       const first = options.welcome(registered, known)
       known = true
       yield* options.onRegistered(registered)
-      yield* Deferred.succeed(settled, undefined)
       // It is in the mailbox before any other request: those wait until the actor is ready.
       if (first !== undefined) yield* Effect.forkScoped(tellOfSession(first), { startImmediately: true })
     }),
+    onReady: Deferred.succeed(settled, undefined),
     revises: found.family.registersAtAnyTime,
     onRevised: (registered) => {
       registration = registered

@@ -10,6 +10,13 @@ import { settle } from "./settle.ts"
 const call = { tool: "x", arguments: {} }
 
 describe("Extensions.figures", () => {
+  it.effect("say that all run as soon as the start is over", () =>
+    Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: {} } })
+      const states = yield* Effect.andThen(host.start, host.extensions.figures)
+      assert.deepStrictEqual(states.map(({ state }) => state), ["Running"])
+    }).pipe(Effect.provide(memory({ a: peer({}).script }))))
+
   it.effect("show each in startup order: its state, what it registered, its requests and how long its events took", () => {
     const a = peer({ tools: [tool("t")], events: ["tool_call", "tool_cal"] }, (message, self) =>
       message.type === "event"
