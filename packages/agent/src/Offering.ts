@@ -1,7 +1,8 @@
 /** The tools that are offered at a moment: built in, of `tool.json` files, of extensions, as the mode and the command line leave them. */
 import { Effect } from "effect"
-import type { CallFailed, Extensions, ExtensionTool } from "@nimlet/extension"
-import { errorResult } from "@nimlet/tools"
+import type { CallFailed, Extensions, ExtensionTool, ToolReply } from "@nimlet/extension"
+import { textOf } from "@nimlet/protocol"
+import { errorResult, Output } from "@nimlet/tools"
 import { type Mode, offersTool, withheldText } from "./Modes.ts"
 import { type OfferedTool, toolSet, type ToolSet } from "./ToolSet.ts"
 
@@ -19,6 +20,13 @@ export interface OfferingOptions {
 const failureOf = ({ extension, message, seconds }: CallFailed): string =>
   seconds === undefined ? message : `${message}: '${extension}' gave no answer within ${seconds} s`
 
+/** What an extension gave back, with as much text as a model is given of any tool: its beginning and its end. */
+const bounded = (reply: ToolReply): ToolReply => {
+  const text = textOf(reply.content)
+  const kept = Output.boundMiddle(text, Output.modelLimits).text
+  return kept === text ? reply : { ...reply, content: [{ type: "text", text: kept }, ...reply.content.filter((part) => part.type !== "text")] }
+}
+
 const runnable = (extensions: Extensions["Service"], { capabilities, description, extension, inputSchema, name, unasked }: ExtensionTool): OfferedTool => ({
   extension,
   unasked,
@@ -29,6 +37,7 @@ const runnable = (extensions: Extensions["Service"], { capabilities, description
     capabilities,
     run: (args, context) =>
       extensions.callTool(name, args, context.output).pipe(
+        Effect.map(bounded),
         Effect.catch((error) => Effect.succeed(errorResult(failureOf(error))))
       )
   }

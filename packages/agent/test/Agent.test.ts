@@ -246,6 +246,19 @@ describe("Agent", () => {
         assert.deepInclude(fired.at(-2), { event: "turn_end", payload: { session_id: fired[0]?.payload["session_id" as never], workspace: "/w", interrupted: true } })
       })))
 
+  it.effect("gives the model beginning and end of what an extension's tool says, as of any tool", () =>
+    withAgent({
+      replies: [calls({ name: "much", id: "1" }), says("done")],
+      extensionText: `first\n${"middle\n".repeat(20_000)}last`,
+      extensionTools: [{ name: "much", description: "Much.", inputSchema: { type: "object" }, capabilities: ["read"], unasked: true, extension: "test" }]
+    }, ({ entries, prompt }) =>
+      Effect.gen(function*() {
+        yield* prompt("go")
+        const text = String(textsOf(yield* entries)[0])
+        assert.isAtMost(text.length, 50 * 1024)
+        assert.isTrue(text.startsWith("first\n") && text.endsWith("last"))
+      })))
+
   it.effect("keeps what interrupted and finished calls had to show", () =>
     Effect.gen(function*() {
       const begun = yield* Deferred.make<void>()

@@ -80,6 +80,8 @@ export interface RigOptions {
   readonly only?: ReadonlyArray<string>
   readonly contextWindow?: number
   readonly compaction?: CompactionSettings
+  /** What they all give back; a word of their own where it is not said. */
+  readonly extensionText?: string
   readonly extensionTools?: ReadonlyArray<ExtensionTool>
   readonly modes?: () => ReadonlyArray<ExtensionMode>
   readonly frontend?: Partial<FrontendShape>
@@ -185,7 +187,7 @@ const rigIn = <A, E>(options: RigOptions, body: (rig: Rig) => Effect.Effect<A, E
       act: () => Effect.succeed(false),
       figures: Effect.succeed([]),
       changes: Stream.empty,
-      callTool: (name) => Effect.succeed({ content: [{ type: "text", text: `${name} of an extension` }], isError: false }),
+      callTool: (name) => Effect.succeed({ content: [{ type: "text", text: options.extensionText ?? `${name} of an extension` }], isError: false }),
       prepare: (_, args) => Effect.succeed(args),
       invoke: () => Effect.void,
       runCommand: (name, _args, context) => {

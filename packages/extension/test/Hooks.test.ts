@@ -237,6 +237,21 @@ describe("Hooks.run", () => {
 })
 
 describe("a guard with on_failure: block", () => {
+  it.effect("blocks when it answers with an error; an open one is told of and passed", () => {
+    const broken = answering({ error: "I am broken" })
+    const [a, b] = [peer({ events: ["tool_call"] }, broken), peer({ events: ["tool_call"] }, broken)]
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: { on_failure: "block" }, b: {} } })
+      yield* host.start
+      assert.deepStrictEqual(yield* host.watched(host.hooks.run("tool_call", call)), {
+        _tag: "Blocked",
+        reason: "extension 'a' guards this call and could not decide: extension 'a' threw I am broken",
+        blockedBy: ["a"]
+      })
+      assert.deepStrictEqual(host.diagnostics.filter(({ level }) => level === "warning").map(({ extension }) => extension), ["a", "b"])
+    }).pipe(Effect.provide(memory({ a: a.script, b: b.script })))
+  })
+
   const closed = { on_failure: "block", response_timeout_seconds: 3 }
   const crash = (message: Json) => message.type === "event" ? Effect.fail("boom") : Effect.void
 

@@ -2,7 +2,7 @@
 import { Effect, type Scope } from "effect"
 import { HookEvents, type HookKind, type HookName, type HookPayload, type HookReply, type JsonObject } from "@nimlet/protocol"
 import { Diagnostics } from "../Diagnostics.ts"
-import { type CallFailed, toldOf } from "../ExtensionError.ts"
+import { CallFailed, toldOf } from "../ExtensionError.ts"
 import { fieldsOf } from "../Fields.ts"
 import type { HookOptions, HookOutcome } from "../HookOutcome.ts"
 import type { Subscriber } from "../Subscriber.ts"
@@ -52,6 +52,10 @@ export const makeDispatcher = (subscribersOf: (event: HookName) => ReadonlyArray
   const ask = <N extends HookName>(event: N, subscriber: Subscriber, payload: HookPayload<N>) =>
     Effect.flatMap(subscriber.ask(event, { ...payload }), (line) => {
       missing.delete(subscriber.key)
+      // No field of any event: an author who says so means that it could not be handled.
+      if (typeof line.error === "string" && line.error !== "") {
+        return Effect.fail(new CallFailed({ extension: subscriber.key, reason: "threw", detail: line.error.slice(0, 500) }))
+      }
       const { bad, values } = decoderOf(event)(line)
       // The decoder was made from this event's own row of the table.
       const reply = { values: values as HookReply<N>, bad }
