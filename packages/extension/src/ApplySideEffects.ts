@@ -6,7 +6,7 @@ import { fieldsOf } from "./Fields.ts"
 import { Frontend, type NoticeLevel, type WidgetView } from "./Frontend.ts"
 import { isJsonObject } from "./Json.ts"
 import { SessionAccess } from "./SessionAccess.ts"
-import type { Shown } from "./Shown.ts"
+import { mostShown, type Shown } from "./Shown.ts"
 
 const decode = fieldsOf(SideEffects)
 const fields = Object.keys(SideEffects)
@@ -56,12 +56,20 @@ export const applySideEffects = (key: string, shown: Shown, line: JsonObject): E
 
 const apply = Effect.fnUntraced(function*(key: string, shown: Shown, line: JsonObject) {
   const { bad, values: { notification, status, user_message, widget, ...rest } } = decode(line)
-  if (status !== undefined) yield* shown.status(status.key, segmentsOf(status))
-  if (widget !== undefined) yield* shown.widget(widget.key, viewOf(widget))
+  const ignored = [...bad]
+  const tooMany = (field: string) => void ignored.push(`${field} (it shows ${mostShown} already)`)
+  if (status !== undefined) {
+    if (shown.hasRoomForStatus(status.key)) yield* shown.status(status.key, segmentsOf(status))
+    else tooMany("status")
+  }
+  if (widget !== undefined) {
+    if (shown.hasRoomForWidget(widget.key)) yield* shown.widget(widget.key, viewOf(widget))
+    else tooMany("widget")
+  }
   if (notification !== undefined) {
     yield* (yield* Frontend).notify(levelOf(notification.level), notification.message, key)
   }
   if ("entry" in rest) yield* (yield* EntrySink)({ extension: key, data: rest.entry })
   if (user_message !== undefined) yield* (yield* SessionAccess).say(key, user_message)
-  return bad
+  return ignored
 })

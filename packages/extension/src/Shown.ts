@@ -3,6 +3,9 @@ import { Effect } from "effect"
 import type { Segment } from "@nimlet/protocol"
 import { Frontend, type WidgetView } from "./Frontend.ts"
 
+/** Statuses, and widgets, that one extension may show at once; nobody could read more. */
+export const mostShown = 64
+
 /** The statuses and widgets of the extension `key`; theirs are bare, the frontend's are `<extension>:<key>`. */
 export class Shown {
   readonly #prefix: string
@@ -12,6 +15,16 @@ export class Shown {
   /** Nothing is shown yet. */
   constructor(key: string) {
     this.#prefix = `${key}:`
+  }
+
+  /** Whether there is room for a status `key`. */
+  hasRoomForStatus(key: string): boolean {
+    return this.#statuses.size < mostShown || this.#statuses.has(key)
+  }
+
+  /** Whether there is room for a widget `key`. */
+  hasRoomForWidget(key: string): boolean {
+    return this.#widgets.size < mostShown || this.#widgets.has(key)
   }
 
   /** Shows a status; no segments remove it. */

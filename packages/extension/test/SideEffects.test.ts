@@ -41,6 +41,30 @@ describe("side effects", () => {
     }).pipe(Effect.provide(memory({ a: a.script })))
   })
 
+  it.effect("show at most 64 statuses and widgets; those that are there go on changing, and one that goes makes room", () => {
+    const a = telling()
+    const { shown, with: shownTo } = person()
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: {} } })
+      yield* shownTo(host.start)
+      const status = (n: number, text = "x") => ({ status: { key: `s${n}`, text } })
+      const widget = (n: number, lines = ["x"]) => ({ widget: { key: `w${n}`, lines } })
+      yield* host.extensions.callTool("t", {
+        lines: [
+          ...Array.from({ length: 70 }, (_, n) => [status(n), widget(n)]).flat(),
+          status(1, "changed"), widget(1, ["changed"]), status(0, ""), widget(0, []), status(99), widget(99)
+        ]
+      })
+      const keys = shown.map(([, key]) => key)
+      assert.strictEqual(keys.length, 2 * (64 + 3))
+      assert.deepStrictEqual(keys.slice(-6), ["a:s1", "a:w1", "a:s0", "a:w0", "a:s99", "a:w99"])
+      assert.deepStrictEqual(host.diagnostics.map(({ message }) => message), [
+        "extension 'a': ignored an invalid status (it shows 64 already)",
+        "extension 'a': ignored an invalid widget (it shows 64 already)"
+      ])
+    }).pipe(Effect.provide(memory({ a: a.script })))
+  })
+
   it.effect("draw a widget with its values within bounds, and an empty one removes it", () => {
     const a = telling()
     const { shown, with: shownTo } = person()
