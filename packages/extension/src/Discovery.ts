@@ -62,17 +62,14 @@ interface Read {
   readonly text?: string
 }
 
-/** Whether a manifest that is no good was meant to close: anything but a readable `open` for `on_failure` counts. */
-const meantToClose = (text: string): boolean => {
+/** What can be read of a manifest that is no good: its name, and whether it was meant to close (anything but a readable `open` counts). */
+const remainsOf = (text: string): { readonly name?: string; readonly closes: boolean } => {
   const parsed = parseJson(text)
-  if (Result.isFailure(parsed)) return /"on_failure"\s*:(?!\s*"open")/.test(text)
-  return isJsonObject(parsed.success) && Object.hasOwn(parsed.success, "on_failure") && parsed.success.on_failure !== "open"
-}
-
-const nameIn = (text: string): string | undefined => {
-  const parsed = parseJson(text)
-  const name = Result.isSuccess(parsed) && isJsonObject(parsed.success) ? parsed.success.name : undefined
-  return typeof name === "string" && name.trim() !== "" ? name.trim() : undefined
+  if (Result.isFailure(parsed)) return { closes: /"on_failure"\s*:(?!\s*"open")/.test(text) }
+  if (!isJsonObject(parsed.success)) return { closes: false }
+  const { name, on_failure } = parsed.success
+  const closes = on_failure !== undefined && on_failure !== "open"
+  return typeof name === "string" && name.trim() !== "" ? { name: name.trim(), closes } : { closes }
 }
 
 /**
@@ -147,10 +144,9 @@ export const discover = Effect.fnUntraced(function*(where: {
     seen.add(each.real)
     if (Result.isFailure(each.manifest)) {
       warnings.push(`skipping ${each.folder}: ${each.manifest.failure}`)
-      const text = each.text ?? ""
-      const name = nameIn(text) ?? path.basename(each.folder)
+      const { closes, name = path.basename(each.folder) } = remainsOf(each.text ?? "")
       const { disabled: off = false, on_failure } = settingsOf(where.settings, name)
-      if (!off && (on_failure === undefined ? meantToClose(text) : on_failure === "block")) closedGuards.push(name)
+      if (!off && (on_failure === undefined ? closes : on_failure === "block")) closedGuards.push(name)
       continue
     }
     const { name } = each.manifest.success
