@@ -2,14 +2,13 @@
  * A run: what the user said, then model requests and tool calls until the model has nothing more to call. Whatever ends
  * it (an answer, a failure, an interrupt), every call has its one result in the session and every record its partner.
  */
-import { Clock, Effect, Exit, Option, Ref, Result } from "effect"
+import { Clock, Effect, Exit, Fiber, Option, Ref, Result } from "effect"
 import type * as LanguageModel from "effect/ai/LanguageModel"
 import * as Prompt from "effect/ai/Prompt"
 import { Hooks } from "@nimlet/extension"
 import { type ContentPart, type RunPlace, textOf, type ToolUsePart } from "@nimlet/protocol"
 import { accountOf, isContextOverflow, Offline, retryDelay } from "@nimlet/provider"
 import { callsOf, makeTranscript, type Session, type Snapshots } from "@nimlet/session"
-import type { ToolResult } from "@nimlet/tools"
 import { loadValidation } from "./Arguments.ts"
 import { groupCalls } from "./CallOrder.ts"
 import type { Compaction } from "./Compaction.ts"
@@ -21,7 +20,7 @@ import type { Queues } from "./Queues.ts"
 import { type Additions, admit, beforeStart, contextAdditions, finishedContent, promptOf } from "./RunEvents.ts"
 import { aboutSession, type Selection } from "./Selection.ts"
 import type { SystemText } from "./SystemPrompt.ts"
-import type { ToolCall, ToolRunner } from "./ToolRunner.ts"
+import type { SettledCall, ToolCall, ToolRunner } from "./ToolRunner.ts"
 import { isReadOnly, type ToolSet } from "./ToolSet.ts"
 import { type Answer, askModel } from "./Turn.ts"
 
@@ -94,14 +93,20 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
         yield* Effect.forEach(batch, announce, { discard: true })
         const changes = group.length === 1 && !Option.exists(tools.find(batch[0]?.name ?? ""), ({ tool }) => isReadOnly(tool))
         if (changes) yield* journal.sync
-        const run = (call: ToolCall) => {
-          const show = (shown: ToolResult) => note({ call, running: true, shown })
-          const settled = runner.run(call, tools, { begun: note({ call, running: true }), left: show, changing: (change) => journal.changing(call.id, change) })
-          // Results are told in the order of the calls: one that is there early must outlast an interrupt of its neighbours.
-          return group.length === 1 ? settled : Effect.tap(settled, ({ result }) => show(result))
-        }
+        // Saved at once, so that nothing that is done is lost with the process; told in the order of the calls.
+        const run = (call: ToolCall) =>
+          Effect.uninterruptibleMask((restore) =>
+            restore(runner.run(call, tools, {
+              begun: note({ call, running: true }),
+              left: (shown) => note({ call, running: true, shown }),
+              changing: (change) => journal.changing(call.id, change)
+            })).pipe(
+              Effect.tap((settled) => Effect.andThen(journal.result(settled), note({ call, running: true, saved: settled })))
+            ))
         const settled = yield* Effect.forEach(batch, run, { concurrency: group.length === 1 ? 1 : parallelCalls })
-        yield* Effect.uninterruptible(Effect.forEach(settled, journal.result, { discard: true }))
+        const tell = (one: SettledCall) =>
+          Effect.andThen(journal.tell(one), Ref.update(open, (known) => new Map([...known].filter(([id]) => id !== one.call.id))))
+        yield* Effect.uninterruptible(Effect.forEach(settled, tell, { discard: true }))
         failed += settled.filter(({ result }) => result.isError).length
       }
       return failed
@@ -151,6 +156,8 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
         if (step === 0) yield* Effect.forkChild(loadValidation)
         const added = yield* prepared
         const messages = transcript(yield* session.entries)
+        const draft = journal.drafting()
+        const keeping = yield* Effect.forkChild(draft.keep)
         const said = yield* askModel({
           place,
           step,
@@ -158,8 +165,9 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
           system: [...system, ...added.system].join("\n\n"),
           messages: added.messages.length === 0 ? messages : [...messages, ...added.messages],
           tools,
+          came: draft.came,
           left: (content) => void (left = content)
-        })
+        }).pipe(Effect.ensuring(Fiber.interrupt(keeping)))
         const answer = { ...said, content: yield* finishedContent(hooks, about, said.content) }
         yield* Ref.set(answered, Option.some(answer))
         const { calls, course: judged, ...committed } = yield* commit(place, answer, course)

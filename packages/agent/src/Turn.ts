@@ -12,6 +12,12 @@ import { toolCallParseError } from "@nimlet/provider"
 import { EventSink } from "./EventSink.ts"
 import type { ToolSet } from "./ToolSet.ts"
 
+/** A piece of an answer as it comes. */
+export interface Piece {
+  readonly kind: "text" | "thinking"
+  readonly delta: string
+}
+
 /** What a request is made of. `step` counts the requests of a run from 0. */
 export interface TurnRequest {
   readonly place: RunPlace
@@ -22,6 +28,8 @@ export interface TurnRequest {
   readonly tools: Pick<ToolSet, "toolkit">
   /** Tools are shown, since earlier messages speak of them, but none may be called. */
   readonly withoutCalls?: boolean
+  /** Given each piece as it comes. */
+  readonly came?: (piece: Piece) => void
   /** Given what had come of an answer that did not come to its end. */
   readonly left?: (content: ReadonlyArray<ContentPart>) => void
 }
@@ -87,7 +95,7 @@ export const makeFold = (asked: string) => {
     if (block !== undefined && data !== undefined) block.data = { ...block.data, ...data }
   }
 
-  const fold = (parts: Parts): ReadonlyArray<{ readonly kind: Block["kind"]; readonly delta: string }> => {
+  const fold = (parts: Parts): ReadonlyArray<Piece> => {
     const told: Array<{ kind: Block["kind"]; delta: string }> = []
     const say = (kind: Block["kind"], key: string, delta: string) => {
       if (delta === "") return
@@ -176,7 +184,10 @@ export const askModel = Effect.fnUntraced(function*(
     Stream.runForEachArray((parts) =>
       Effect.forEach(
         fold(parts as Parts),
-        ({ delta, kind }) => publish({ type: kind === "text" ? "message_delta" : "thinking_delta", ...place, step, delta, model }),
+        (piece) => {
+          request.came?.(piece)
+          return publish({ type: piece.kind === "text" ? "message_delta" : "thinking_delta", ...place, step, delta: piece.delta, model })
+        },
         { discard: true }
       )
     ),

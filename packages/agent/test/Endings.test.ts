@@ -133,6 +133,7 @@ describe("a disk that refuses", () => {
         if (!full()) waiting = 0
         return waiting > 0 ? Effect.fail(fail()) : Effect.void
       }),
+      draft: () => ({ add: () => Effect.void }),
       unsaved: Effect.sync(() => waiting),
       close: Effect.void
     }

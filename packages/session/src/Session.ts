@@ -5,6 +5,7 @@
  */
 import { Clock, Effect, FileSystem, Option, type Path, Random, Result, type Scope, Semaphore } from "effect"
 import type { NameEntry, SessionEntry, SessionHeader } from "@nimlet/protocol"
+import { type Answering, type Draft, lastAnswerId, makeDrafts, noDrafts } from "./Draft.ts"
 import { type SessionLocked, type SessionUnreadable, SessionUnwritable } from "./SessionError.ts"
 import { type DamagedLine, encodeLine, type SessionText, type UnknownEntry } from "./SessionLines.ts"
 import { isNameInReach } from "./SessionSummary.ts"
@@ -31,6 +32,8 @@ export interface Session {
   readonly append: (entry: NewEntry) => Effect.Effect<SessionEntry, SessionUnwritable>
   /** Returns when everything appended so far is on the disk, not only with the system. */
   readonly sync: Effect.Effect<void, SessionUnwritable>
+  /** Keeps an answer while it comes, in place of an earlier draft. It is gone when an answer is appended. */
+  readonly draft: (answering: Answering) => Draft
   /** How many entries the disk has refused so far and that are still to be written. */
   readonly unsaved: Effect.Effect<number>
   /** Gives file and lock back before the scope would; nothing can be appended after it. */
@@ -77,6 +80,7 @@ export const openSession = Effect.fnUntraced(function*(
     claim: options.claim,
     ...Option.match(options.existing, { onSome: ({ torn }) => ({ torn }), onNone: () => ({ torn: false, header: encodeLine(header) }) })
   })
+  const drafts = path === undefined ? noDrafts : yield* makeDrafts(path)
   const refused = (error: unknown) =>
     new SessionUnwritable({ path: path ?? options.id, cause: error instanceof Error ? error.message : String(error), unsaved: 0 })
 
@@ -100,6 +104,7 @@ export const openSession = Effect.fnUntraced(function*(
     ids.add(stored.entry_id ?? "")
     entries.push(stored)
     if (writer !== undefined) yield* writer.write(line)
+    if (stored.type === "assistant") yield* drafts.drop
     return stored
   }, turn.withPermits(1), Effect.uninterruptible)
 
@@ -118,6 +123,7 @@ export const openSession = Effect.fnUntraced(function*(
     damaged: Option.match(options.existing, { onNone: () => [], onSome: (text) => text.damaged }),
     entries: Effect.sync(() => entries.slice()),
     append,
+    draft: (answering) => drafts.begin(answering, lastAnswerId(entries)),
     sync: writer === undefined ? Effect.void : turn.withPermits(1)(writer.sync),
     unsaved: writer === undefined ? Effect.succeed(0) : writer.waiting
   }

@@ -4,6 +4,7 @@
  */
 import { Clock, Context, Effect, Exit, FileSystem, Layer, Option, Path, type PlatformError, Random, Scope, Stream } from "effect"
 import type { SessionEntry, SessionHeader } from "@nimlet/protocol"
+import { clearDraft, leftDraft } from "./Draft.ts"
 import { aboutFile, aboutSession, defaultPageName, exportEntries, exportFile, writePage } from "./Export.ts"
 import { followSession } from "./Follow.ts"
 import { cutBefore, writeSession } from "./Fork.ts"
@@ -79,7 +80,7 @@ const closable = Effect.fnUntraced(function*<E, R>(open: Effect.Effect<Omit<Sess
 export class Sessions extends Context.Service<Sessions, {
   /** A new session; nothing is on disk before its first entry. */
   readonly create: (options: NewSession) => Effect.Effect<Session, never, Scope.Scope>
-  /** The session of this id with all that it holds. Fails with `SessionNotFound`, `SessionUnreadable`, or `SessionLocked` while another process writes it. */
+  /** The session of this id with all that it holds; what a killed process left of an answer is its last entry then. Fails with `SessionNotFound`, `SessionUnreadable`, or `SessionLocked` while another process writes it. */
   readonly open: (id: string) => Effect.Effect<Session, SessionNotFound | SessionUnreadable | SessionLocked, Scope.Scope>
   /** What the session holds now, to read only. */
   readonly read: (id: string) => Effect.Effect<SessionText, SessionNotFound | SessionUnreadable>
@@ -166,7 +167,11 @@ export class Sessions extends Context.Service<Sessions, {
         yield* lock(file)
         const existing = yield* readSession(file)
         const workspace = Option.match(existing.header, { onNone: () => "", onSome: (header) => header.workspace })
-        return yield* openSession({ id, workspace, path: Option.some(file), existing: Option.some(existing), claim: Effect.void })
+        const session = yield* openSession({ id, workspace, path: Option.some(file), existing: Option.some(existing), claim: Effect.void })
+        const left = yield* leftDraft(file, existing.entries)
+        // Where the disk refuses, it is in the session all the same.
+        if (Option.isSome(left)) yield* Effect.ignore(Effect.andThen(session.append(left.value), clearDraft(file)))
+        return session
       }, closable, provided)
 
       /** Ids of the folder with what the system says of their files, the one written last first. */
@@ -232,6 +237,7 @@ export class Sessions extends Context.Service<Sessions, {
         const file = yield* find(id)
         yield* lock(file)
         yield* moveToTrash(folder, id).pipe(Effect.mapError(unwritable(file)))
+        yield* clearDraft(file)
       }, Effect.scoped, provided)
 
       const restore = Effect.fnUntraced(function*(id: string) {
