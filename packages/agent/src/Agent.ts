@@ -9,6 +9,7 @@ import type { AgentEvent, ContentPart, RunPlace } from "@nimlet/protocol"
 import type { Prices, ThinkingLevel } from "@nimlet/provider"
 import type { Session, Sessions, SessionUnwritable } from "@nimlet/session"
 import type { Files, Tool } from "@nimlet/tools"
+import { makeActiveTools } from "./ActiveTools.ts"
 import type { RequiredExtensionMissing, SwitchRefused } from "./AgentError.ts"
 import { makeCommandRunner } from "./CommandRunner.ts"
 import type { Compacted, CompactionOptions } from "./Compaction.ts"
@@ -211,7 +212,8 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     return found.warnings
   })
   const wording = makeWording({ extensions, resources: () => resources, mentions: options.mentions ?? (() => Effect.succeed([])) })
-  const tools = makeOffering({ extensions, own: () => own, mode: modes.active, ...(options.only === undefined ? {} : { only: options.only }) })
+  const active = makeActiveTools()
+  const { tools } = makeOffering({ extensions, own: () => own, mode: modes.active, active, ...(options.only === undefined ? {} : { only: options.only }) })
   const system = Effect.map(tools, (set): SystemText => ({
     base: Option.getOrElse(resources.system, () => typeof options.system === "string" ? options.system : options.system(set.tools.map(promptTool))),
     appended: [...resources.appended, ...options.appended ?? [], modes.active().prompt]
@@ -229,13 +231,14 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     system,
     builtins: options.tools,
     tools,
+    toolNews: active.news,
     queues: options.queues ?? {},
     permissions: { ...options.permissions, unasked: () => yolo || modes.active().permissions !== "ask" },
     ...(compaction === undefined ? {} : { compaction }),
     ...(start === undefined ? {} : { extensions: start }),
     prepare: load,
     ...(options.maxSteps === undefined ? {} : { maxSteps: options.maxSteps }),
-    ...(onSwitch === undefined ? {} : { onSwitch }),
+    onSwitch: (to, from) => Effect.andThen(Effect.sync(active.reset), onSwitch?.(to, from) ?? Effect.void),
     onResumed,
     ...(onIdleInput === undefined ? {} : { onIdleText: (text, extension) => onIdleInput({ typed: text, literal: true }, extension) })
   }, options.session, Effect.asVoid(settle)).pipe(Effect.provideService(Hooks, hooks))

@@ -129,11 +129,12 @@ export const SelectionEntry = Schema.Struct({
 
 /**
  * What an extension said in the conversation: the model reads it as a user's message, people see it when `display` is set.
- * `details` is for programs alone (seed 004).
+ * `details` is for programs alone (seed 004). With the `role` system it is the host's word, here that other tools are on offer.
  */
 export const CustomMessageEntry = Schema.Struct({
   type: Schema.Literal("custom_message"),
   custom_type: Schema.String,
+  role: Schema.optionalKey(Schema.Literal("system")),
   content: Schema.Array(ContentPart),
   display: Schema.Boolean,
   extension: Schema.optionalKey(Schema.String),

@@ -20,6 +20,7 @@ export interface Connection {
   /** Makes the SDK's model around the `fetch` of one request. */
   readonly model: (fetch: Fetch) => AiSdkModel
   readonly toolImages?: PromptStyle["toolImages"]
+  readonly laterSystem?: PromptStyle["laterSystem"]
   /** A last change of the prompt, such as cache marks. */
   readonly decorate?: (prompt: AiPrompt) => AiPrompt
   /** Errors inside a stream that are only events of a kind this version of the SDK does not know. */
@@ -113,7 +114,8 @@ const openLine = (options: AiSdkOptions): Effect.Effect<Line> =>
     silence: Duration.fromInputUnsafe(options.requestTimeout ?? "300 seconds"),
     say: makeAiPrompt({
       ...(options.images === undefined ? {} : { images: options.images }),
-      ...(connection.toolImages === undefined ? {} : { toolImages: connection.toolImages })
+      ...(connection.toolImages === undefined ? {} : { toolImages: connection.toolImages }),
+      ...(connection.laterSystem === undefined ? {} : { laterSystem: connection.laterSystem })
     }),
     offer: makeAiTools()
   }))

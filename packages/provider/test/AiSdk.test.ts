@@ -409,6 +409,29 @@ describe("the prompt", () => {
       assert.strictEqual(messages[5].content[0].image_url.url, `data:image/png;base64,${png}`)
     }))
 
+  it.live.each(["anthropic", "chat", "compatible", "responses"] as const)("keeps later system text in its place: %s", (kind) =>
+    Effect.gen(function*() {
+      const reply = kind === "anthropic"
+        ? send(anthropic.start(), ...anthropic.text(0, "ok"), ...anthropic.stop("end_turn"))
+        : kind === "responses"
+        ? send(responses.start, ...responses.text(0, "m", "ok"), responses.done)
+        : send(chat.delta({ content: "ok" }), chat.delta({}, "stop"), chat.usage)
+      const { requests, url } = yield* serve(reply)
+      yield* Effect.flatMap(make(kind, url), (model) => collect(model, [
+        { role: "system", content: "be brief" },
+        { role: "user", content: "hi" },
+        { role: "assistant", content: "hello" },
+        { role: "system", content: "a new tool" },
+        { role: "user", content: "use it" }
+      ]))
+      const { body } = requests[0]!
+      const said: ReadonlyArray<any> = body.messages ?? body.input
+      const at = said.findIndex((message) => JSON.stringify(message).includes("a new tool"))
+      assert.isAbove(at, said.findIndex((message) => JSON.stringify(message).includes("hello")))
+      assert.strictEqual(said[at].role, kind === "responses" ? "system" : "user")
+      if (kind !== "responses") assert.include(JSON.stringify(said[at]), "<system>")
+    }))
+
   it.live("says what a model without eyes does not get", () =>
     Effect.gen(function*() {
       const { requests, url } = yield* serve(send(chat.delta({ content: "ok" }), chat.delta({}, "stop"), chat.usage))
