@@ -14,11 +14,13 @@ import { estimate, makeEntryTokens, overheadTokens, tokensFrom } from "./Compact
 import { compactionLimits, type CompactionSettings, keptOf } from "./Compaction/Limits.ts"
 import { summarise } from "./Compaction/Summariser.ts"
 import { EventSink } from "./EventSink.ts"
+import type { Ledger } from "./Ledger.ts"
 import type { ToolSet } from "./ToolSet.ts"
 
 /** What the compaction of a session works with. */
 export interface CompactionOptions {
   readonly session: Session
+  readonly ledger: Ledger
   /** The whole system text of the next step. */
   readonly system: Effect.Effect<string>
   /** The tools of the next step. */
@@ -64,7 +66,7 @@ const farewell = "500 millis"
 /** The compaction of a session. */
 export const makeCompaction = (options: CompactionOptions): Effect.Effect<Compaction, never, Hooks> =>
   Effect.gen(function*() {
-    const { session } = options
+    const { ledger, session } = options
     const hooks = yield* Hooks
     const one = yield* Semaphore.make(1)
     const limits = compactionLimits(options.compaction ?? {}, options.contextWindow)
@@ -103,14 +105,13 @@ export const makeCompaction = (options: CompactionOptions): Effect.Effect<Compac
     const record = Effect.fnUntraced(function*(made: HookCompaction, tokens_before: number) {
       const entries = yield* session.entries
       const first_kept_index = wholeCut(entries)(Math.min(made.first_kept_index, entries.length))
-      yield* session.append({
+      yield* ledger.append({
         type: "compaction",
         summary: made.summary,
         first_kept_index,
         tokens_before,
         ...(made.details === undefined ? {} : { details: made.details })
-        // An entry that waits for its disk is in the session all the same.
-      }).pipe(Effect.catch((error) => error.unsaved > 0 ? Effect.void : Effect.fail(error)))
+      })
       return { ...made, first_kept_index }
     }, Effect.mapError((error) => error.message))
 

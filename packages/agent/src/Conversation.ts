@@ -9,7 +9,8 @@ import type { Tool } from "@nimlet/tools"
 import { type Compacted, type Compaction, type CompactionOptions, makeCompaction } from "./Compaction.ts"
 import { complete } from "./Completion.ts"
 import { type Farewell, makeFarewell } from "./Farewell.ts"
-import { makeLoop, type RunResult } from "./Loop.ts"
+import { type Ledger, makeLedger } from "./Ledger.ts"
+import { type LoopOptions, makeLoop, type RunResult } from "./Loop.ts"
 import { makePermissions, type PermissionOptions, type Permissions } from "./Permissions.ts"
 import { providerEvents } from "./ProviderEvents.ts"
 import { makeQueues, type QueueModes, type Queues } from "./Queues.ts"
@@ -30,6 +31,7 @@ export interface ConversationOptions extends Pick<CompactionOptions, "compaction
   readonly builtins: ReadonlyArray<Tool>
   /** The tools of the next step. */
   readonly tools: Effect.Effect<ToolSet>
+  readonly toolNews: LoopOptions["toolNews"]
   readonly queues: QueueModes
   readonly permissions?: PermissionOptions
   /** Keeps what files held before calls changed them; nothing does where it is absent. */
@@ -41,6 +43,8 @@ export interface ConversationOptions extends Pick<CompactionOptions, "compaction
 /** One open session at work. */
 export interface Conversation {
   readonly session: Session
+  /** Writes into it. */
+  readonly ledger: Ledger
   readonly queues: Queues
   readonly permissions: Permissions
   /** Runs the user's next words to their end. */
@@ -83,18 +87,20 @@ export const makeConversation = Effect.fnUntraced(function*(
 ): Effect.fn.Return<Conversation, never, Hooks> {
   const { builtins, selection, system, tools } = options
   const hooks = yield* Hooks
+  const ledger = makeLedger(session)
   const queues = yield* makeQueues(options.queues, session.id)
   const permissions = yield* makePermissions(options.permissions)
   const runner = yield* makeToolRunner(permissions)
   const compaction = yield* followingWindow({
     session,
+    ledger,
     system: Effect.map(system, wholeText),
     tools,
     ...(options.compaction === undefined ? {} : { compaction: options.compaction })
   }, () => selection().contextWindow)
   const farewell = makeFarewell(hooks, aboutSession(session))
   const loop = yield* makeLoop({
-    session, selection, system, queues, runner, compaction, farewell, tools,
+    session, ledger, selection, system, queues, runner, compaction, farewell, tools, toolNews: options.toolNews,
     ...(options.maxSteps === undefined ? {} : { maxSteps: options.maxSteps }),
     ...(options.snapshots === undefined ? {} : { snapshots: options.snapshots })
   })
@@ -119,6 +125,7 @@ export const makeConversation = Effect.fnUntraced(function*(
 
   return {
     session,
+    ledger,
     queues,
     permissions,
     farewell,
@@ -126,6 +133,7 @@ export const makeConversation = Effect.fnUntraced(function*(
     compact: (instruction) => withModel(compaction.onRequest(instruction)),
     access: sessionRequests({
       session,
+      ledger,
       queues,
       usage: compaction.usage,
       complete: (extension, completion) => withModel(complete({ session, selection, tools: builtins, runner }, extension, completion)),
@@ -133,7 +141,7 @@ export const makeConversation = Effect.fnUntraced(function*(
     }),
     store: ({ custom_type, data, extension }) => {
       keep(extension, data)
-      return Effect.ignore(session.append({ type: "extension", extension, data, ...(custom_type === undefined ? {} : { custom_type }) }))
+      return Effect.ignore(ledger.append({ type: "extension", extension, data, ...(custom_type === undefined ? {} : { custom_type }) }))
     },
     stored: (extension) => kept.get(extension) ?? []
   }

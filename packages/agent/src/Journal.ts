@@ -1,13 +1,11 @@
-/**
- * What a run writes into its session. A disk that refuses does not end the run: the session keeps the entries and tries
- * again with each next one, which is told once, and the run says at its end whether anything is still unsaved.
- */
+/** What a run writes into its session: answers, while they come and whole, results, and what stands for those that were cut. */
 import { Duration, Effect, Option, Ref } from "effect"
-import { type AssistantEntry, type ChangedFile, type ContentPart, type RunPlace, type SessionEntry, textOf } from "@nimlet/protocol"
+import { type AssistantEntry, type ChangedFile, type ContentPart, type RunPlace, textOf } from "@nimlet/protocol"
 import { callsOf, type DraftPiece, isAssistant, type Session, type SessionUnwritable, type Snapshots, unanswered } from "@nimlet/session"
 import { errorResult, type FileChange, type ToolResult, versionOf } from "@nimlet/tools"
 import { uniqueIds } from "./CallOrder.ts"
 import { EventSink } from "./EventSink.ts"
+import type { Ledger } from "./Ledger.ts"
 import type { QueuedText } from "./Queues.ts"
 import { untypedText } from "./RunEvents.ts"
 import type { Selection } from "./Selection.ts"
@@ -48,11 +46,6 @@ export interface Drafting {
 export interface Journal {
   /** Readies it for a run: calls that an earlier process left open get a result. */
   readonly repair: Effect.Effect<void, SessionUnwritable>
-  readonly append: (entry: SessionEntry) => Effect.Effect<void, SessionUnwritable>
-  /** Brings everything to the disk, where that is possible. */
-  readonly sync: Effect.Effect<void>
-  /** Why something is not on the disk at the end of a run; undefined when all is. */
-  readonly unsaved: Effect.Effect<string | undefined>
   /** Keeps an answer while it comes, for the case that nobody is left to save it. */
   readonly drafting: () => Drafting
   /** Saves an answer, its calls under ids of their own. */
@@ -71,32 +64,19 @@ export interface Journal {
   readonly deliver: (place: RunPlace, texts: ReadonlyArray<QueuedText>) => Effect.Effect<void, SessionUnwritable>
 }
 
-/** The journal of a session; `snapshots` keep what files held. */
-export const makeJournal = (session: Session, selection: () => Selection, snapshots?: Snapshots): Journal => {
+/** The journal of a session, written by `ledger`; `snapshots` keep what files held. */
+export const makeJournal = (session: Session, ledger: Ledger, selection: () => Selection, snapshots?: Snapshots): Journal => {
   // The files that calls under way have changed.
   const changed = new Map<string, ReadonlyArray<ChangedFile>>()
   // Ids of all calls so far; filled from the session when a run begins.
   const taken = new Set<string>()
-  let why: string | undefined
-
-  const refused = Effect.fnUntraced(function*(error: SessionUnwritable) {
-    const { publish } = yield* EventSink
-    if (why === undefined) yield* publish({ type: "diagnostic", level: "error", message: `${error.message}; going on with the session in memory` })
-    why = error.message
-  })
-
-  const append: Journal["append"] = (entry) =>
-    session.append(entry).pipe(
-      Effect.andThen(Effect.sync(() => void (why = undefined))),
-      // Without an entry that waits, it was not even kept.
-      Effect.catch((error) => error.unsaved === 0 ? Effect.fail(error) : refused(error))
-    )
-  const sync = Effect.catch(session.sync, refused)
+  const { append } = ledger
 
   const result: Journal["result"] = ({ call, changedBy, duration_ms, hooks_ms, result }) => {
     const output = textOf(result.content)
     const images = result.content.filter((part) => part.type === "image")
     const details = result.details === undefined ? {} : { details: result.details }
+    const terminate = result.terminate === true ? { terminate: true as const } : {}
     const files = result.isError ? undefined : changed.get(call.id)
     changed.delete(call.id)
     return append({
@@ -107,6 +87,7 @@ export const makeJournal = (session: Session, selection: () => Selection, snapsh
       tool: call.name,
       ...(images.length === 0 ? {} : { images }),
       ...details,
+      ...terminate,
       ...(changedBy === undefined ? {} : { changed_by: changedBy }),
       ...(duration_ms === 0 ? {} : { duration_ms }),
       ...(hooks_ms === 0 ? {} : { hooks_ms }),
@@ -124,7 +105,8 @@ export const makeJournal = (session: Session, selection: () => Selection, snapsh
         output: textOf(result.content),
         is_error: result.isError,
         duration_ms,
-        ...(result.details === undefined ? {} : { details: result.details })
+        ...(result.details === undefined ? {} : { details: result.details }),
+        ...(result.terminate === true ? { terminate: true as const } : {})
       }))
 
   const answeredBy = (model: string) => {
@@ -133,8 +115,6 @@ export const makeJournal = (session: Session, selection: () => Selection, snapsh
   }
 
   return {
-    append,
-    sync,
     drafting: () => {
       const { model: requested_model, provider } = selection()
       const draft = session.draft({ provider, requested_model, model: requested_model })
@@ -166,7 +146,6 @@ export const makeJournal = (session: Session, selection: () => Selection, snapsh
       }
       changed.set(call, [...(changed.get(call) ?? []), file])
     }),
-    unsaved: Effect.map(session.unsaved, (count) => count === 0 ? undefined : why ?? `${count} entries of the session are not saved`),
     repair: Effect.gen(function*() {
       const entries = yield* session.entries
       for (const call of entries.filter(isAssistant).flatMap(callsOf)) taken.add(call.id)
