@@ -21,6 +21,7 @@ import {
 } from "./SessionError.ts"
 import { readSession } from "./SessionFile.ts"
 import { encodeLine, type SessionText, type UnknownEntry } from "./SessionLines.ts"
+import { pruneSnapshots, pruneTrash } from "./Retention.ts"
 import { lockSession, type Owner } from "./SessionLock.ts"
 import { matches, readSummary, type SessionSummary } from "./SessionSummary.ts"
 import { makeSnapshots, type Snapshots } from "./Snapshots.ts"
@@ -109,7 +110,7 @@ export class Sessions extends Context.Service<Sessions, {
     id: string,
     name: string
   ) => Effect.Effect<void, SessionNotFound | SessionUnreadable | SessionUnwritable | SessionLocked>
-  /** Moves a session to the trash. Fails with `SessionLocked` while a process writes it. */
+  /** Moves a session to the trash, from where it is gone for good in time (`Retention`). Fails with `SessionLocked` while a process writes it. */
   readonly delete: (id: string) => Effect.Effect<void, SessionNotFound | SessionUnreadable | SessionUnwritable | SessionLocked>
   /** Brings back the copy that was deleted last. Fails with `SessionExists` when there is a session of this id. */
   readonly restore: (id: string) => Effect.Effect<void, SessionNotFound | SessionExists | SessionUnwritable>
@@ -135,6 +136,8 @@ export class Sessions extends Context.Service<Sessions, {
       const fs = yield* FileSystem.FileSystem
       const path = yield* Path.Path
       const context = Context.make(FileSystem.FileSystem, fs).pipe(Context.add(Path.Path, path))
+      const scope = yield* Effect.scope
+      const snapshots = path.join(folder, ".snapshots")
       const fileOf = (id: string) => path.join(folder, `${id}${extension}`)
       const provided = Effect.provide(context)
 
@@ -238,6 +241,7 @@ export class Sessions extends Context.Service<Sessions, {
         yield* lock(file)
         yield* moveToTrash(folder, id).pipe(Effect.mapError(unwritable(file)))
         yield* clearDraft(file)
+        yield* pruneTrash(folder)
       }, Effect.scoped, provided)
 
       const restore = Effect.fnUntraced(function*(id: string) {
@@ -267,7 +271,8 @@ export class Sessions extends Context.Service<Sessions, {
       }, provided)
 
       return {
-        snapshots: yield* makeSnapshots(path.join(folder, ".snapshots")),
+        snapshots: yield* makeSnapshots(snapshots, undefined, (present) =>
+          Effect.asVoid(Effect.forkIn(provided(pruneSnapshots(folder, snapshots, present)), scope))),
         create,
         open,
         page,
