@@ -11,6 +11,7 @@ import { accountOf } from "@nimlet/provider"
 import { type Entries, latestCompaction, type Session, wholeCut } from "@nimlet/session"
 import { cutPoint } from "./Compaction/CutPoint.ts"
 import { estimate, makeEntryTokens, overheadTokens, tokensFrom } from "./Compaction/Estimate.ts"
+import { growthNeeded } from "./Compaction/Growth.ts"
 import { compactionLimits, type CompactionSettings, keptOf } from "./Compaction/Limits.ts"
 import { summarise } from "./Compaction/Summariser.ts"
 import { EventSink } from "./EventSink.ts"
@@ -177,14 +178,15 @@ export const makeCompaction = (options: CompactionOptions): Effect.Effect<Compac
       const { entries, now } = yield* look
       if (now.tokens <= limits.limit) return
       const since = lastAttempt(entries)
-      if (since === 0 || tokensFrom(entries, since, tokensOf) >= limits.growth) return yield* Effect.asVoid(automatic("automatic"))
+      const needed = growthNeeded(entries, now.content, limits)
+      if (since === 0 || tokensFrom(entries, since, tokensOf) >= needed) return yield* Effect.asVoid(automatic("automatic"))
       if (warned >= since) return
       warned = since
       const { publish } = yield* EventSink
       yield* publish({
         type: "diagnostic",
         level: "warning",
-        message: `The context is over its limit right after a compaction (about ${now.tokens} of ${limits.limit} tokens); it is not compacted again before ${limits.growth} more tokens have come`
+        message: `The context is over its limit right after a compaction (about ${now.tokens} of ${limits.limit} tokens); it is not compacted again before ${needed} more tokens have come`
       })
     })
 
