@@ -4,7 +4,7 @@
  */
 import { Context, Effect, FileSystem, Layer, Option, Path, Ref } from "effect"
 import {
-  Agent, EventSink, layerAsker, isProtected, loadResources, makeMentions, makeProjectGrants, type RequiredExtensionMissing, reservedToolNames, type RunResult, type Selection, type Settings, type SettingsInvalid,
+  Agent, EventSink, layerAsker, isProtected, loadResources, makeMentions, mayBeProtected, makeProjectGrants, type RequiredExtensionMissing, reservedToolNames, type RunResult, type Selection, type Settings, type SettingsInvalid,
   systemPrompt, type Trust
 } from "@nimlet/agent"
 import { Diagnostics, discover, Extensions, families, Frontend, Hooks, type StartOptions } from "@nimlet/extension"
@@ -207,7 +207,7 @@ export const run = Effect.fnUntraced(function*(
       mode: mode.name,
       extensions,
       trust,
-      permissions: { grants: yield* makeProjectGrants(workspace, trust), protectedPath: yield* protectedPaths },
+      permissions: { grants: yield* makeProjectGrants(workspace, trust), protectedPath: yield* protectedPaths, mayBeProtected: (word) => mayBeProtected(word, extensionRoots) },
       yolo: invocation.yolo,
       ...(maxSteps === undefined ? {} : { maxSteps }),
       onSwitch: (to, from) => Effect.andThen(Ref.set(present, to), mode.switched(from.id, to.id)),
