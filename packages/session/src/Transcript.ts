@@ -134,6 +134,7 @@ export const transcript = (entries: Entries): ReadonlyArray<Prompt.Message> => m
  */
 export const makeTranscript = (): (entries: Entries) => ReadonlyArray<Prompt.Message> => {
   const known = new WeakMap<object, Prompt.Message>()
+  const asked = new WeakMap<AssistantEntry, ReadonlyArray<ToolUsePart>>()
   const names = new Map<string, string>()
 
   const remember = (entry: object, message: Prompt.Message): Prompt.Message => {
@@ -142,11 +143,17 @@ export const makeTranscript = (): (entries: Entries) => ReadonlyArray<Prompt.Mes
   }
   const user = (entry: UserEntry) =>
     known.get(entry) ?? remember(entry, Prompt.userMessage({ content: entry.content.flatMap(userPart) }))
-  const assistant = (entry: AssistantEntry) => {
-    for (const call of callsOf(entry)) names.set(call.id, call.name)
-    return known.get(entry) ?? remember(entry, Prompt.assistantMessage({
+  const assistant = (entry: AssistantEntry) =>
+    known.get(entry) ?? remember(entry, Prompt.assistantMessage({
       content: entry.cut === true ? cutParts(entry.content) : entry.content.flatMap(assistantPart)
     }))
+  const calls = (entry: AssistantEntry): ReadonlyArray<ToolUsePart> => {
+    const before = asked.get(entry)
+    if (before !== undefined) return before
+    const found = callsOf(entry)
+    for (const call of found) names.set(call.id, call.name)
+    asked.set(entry, found)
+    return found
   }
   const custom = (entry: CustomMessageEntry) =>
     known.get(entry) ?? remember(
@@ -168,17 +175,17 @@ export const makeTranscript = (): (entries: Entries) => ReadonlyArray<Prompt.Mes
     const messages: Array<Prompt.Message> = compacted === undefined ? [] : [summaryMessage(compacted.summary)]
     // The calls of the last answer, their results by id, and the result that came last. Calls that ran together were
     // saved as they ended; the model reads their results in its own order.
-    let calls: ReadonlyArray<ToolUsePart> = []
+    let made: ReadonlyArray<ToolUsePart> = []
     const given = new Map<string, ToolResultEntry>()
     let last: ToolResultEntry | undefined
     // A cut answer: it is told if the user speaks next, not if it was tried again.
     let cut: AssistantEntry | undefined
     const closeGroup = () => {
-      if (calls.length > 0) {
-        const group = calls.map((call) => given.get(call.id) ?? lostResult(call))
-        messages.push(last !== undefined && given.size === calls.length ? results(group, last) : toolMessage(group))
+      if (made.length > 0) {
+        const group = made.map((call) => given.get(call.id) ?? lostResult(call))
+        messages.push(last !== undefined && given.size === made.length ? results(group, last) : toolMessage(group))
       }
-      calls = []
+      made = []
       given.clear()
       last = undefined
     }
@@ -187,7 +194,7 @@ export const makeTranscript = (): (entries: Entries) => ReadonlyArray<Prompt.Mes
     }
     for (const entry of kept) {
       if (isResult(entry)) {
-        if (given.has(entry.id) || !calls.some(({ id }) => id === entry.id)) continue
+        if (given.has(entry.id) || !made.some(({ id }) => id === entry.id)) continue
         given.set(entry.id, entry)
         last = entry
       } else if (isUser(entry) || isCustomMessage(entry)) {
@@ -199,7 +206,7 @@ export const makeTranscript = (): (entries: Entries) => ReadonlyArray<Prompt.Mes
         closeGroup()
         cut = entry.cut === true ? entry : undefined
         if (cut === undefined) push(assistant(entry))
-        calls = callsOf(entry)
+        made = calls(entry)
       }
     }
     closeGroup()
