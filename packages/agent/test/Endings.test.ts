@@ -121,6 +121,7 @@ describe("a disk that refuses", () => {
     return {
       id: "s",
       workspace: "/w",
+      header: { type: "session", workspace: "/w" },
       path: Option.some("/s.jsonl"),
       damaged: [],
       entries: Effect.sync(() => entries.slice()),

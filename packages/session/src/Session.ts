@@ -18,6 +18,8 @@ export type NewEntry = SessionEntry
 export interface Session {
   readonly id: string
   readonly workspace: string
+  /** What stands above its entries; a file that has lost its header has one with less in it. */
+  readonly header: SessionHeader
   /** The file, none for a session kept in memory. */
   readonly path: Option.Option<string>
   /** Lines of the file that could not be read when it was opened. */
@@ -74,7 +76,12 @@ export const openSession = Effect.fnUntraced(function*(
   const ids = new Set(entries.flatMap((entry) => entry.entry_id === undefined ? [] : [entry.entry_id]))
   const path = Option.getOrUndefined(options.path)
   const fs = yield* FileSystem.FileSystem
-  const header: SessionHeader = { type: "session", version: 1, id: options.id, workspace: options.workspace, at: yield* isoTime }
+  const { id, workspace } = options
+  const fresh: SessionHeader = { type: "session", version: 1, id, workspace, at: yield* isoTime }
+  const header = Option.match(options.existing, {
+    onNone: () => fresh,
+    onSome: (text) => Option.getOrElse(text.header, (): SessionHeader => ({ type: "session", id, workspace }))
+  })
   const writer = path === undefined ? undefined : yield* makeWriter({
     path,
     claim: options.claim,
@@ -117,8 +124,9 @@ export const openSession = Effect.fnUntraced(function*(
   yield* Effect.addFinalizer(() => repeatName)
 
   return {
-    id: options.id,
-    workspace: options.workspace,
+    id,
+    workspace,
+    header,
     path: options.path,
     damaged: Option.match(options.existing, { onNone: () => [], onSome: (text) => text.damaged }),
     entries: Effect.sync(() => entries.slice()),
