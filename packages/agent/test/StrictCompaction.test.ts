@@ -26,7 +26,7 @@ const withStub = <A, E>(
         for (const entry of entries) yield* session.append(entry)
         const agent = Agent.layer({ ...info, session, system: "Be good.", tools: [], compaction })
         return yield* Effect.flatMap(Agent, (made) => use(made, session)).pipe(Effect.provide(Layer.provide(agent, model)))
-      }).pipe(Effect.scoped, Effect.provide(Layer.mergeAll(Sessions.layer(folder), Extensions.layerNone, Hooks.layerNone)), Effect.provide(NodeServices.layer)))
+      }).pipe(Effect.scoped, Effect.provide(Layer.mergeAll(Layer.provideMerge(Sessions.layer(folder), NodeServices.layer), Extensions.layerNone, Hooks.layerNone))))
   }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
 
 /** Numbers below a limit, the same each time. */
