@@ -2,9 +2,9 @@
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import { vi } from "vitest"
 import { composerKeys } from "../../src/tui/Keymap.ts"
-import { makePalette } from "../../src/tui/Palette.ts"
 import { Screen } from "../../src/tui/Screen.ts"
-import { type Command, initial, type State } from "../../src/tui/State.ts"
+import type { Command } from "../../src/tui/Command.ts"
+import { initial, type State } from "../../src/tui/State.ts"
 import { Glass } from "./Glass.ts"
 import { hostile, place } from "./Rig.ts"
 
@@ -22,11 +22,13 @@ const makeScreen = ({ columns = 80, rows = 24, state = {}, step = 1_000 }: { rea
   let now = 0
   const screen = new Screen({
     terminal: glass,
-    palette: makePalette({ colours: false, theme: "dark" }),
+    colours: false,
+    mouse: true,
     state: { ...initial({ version: "1.2.3", folder: "/home/me/work", now }), answering: { provider: "p", model: "m" }, ...state },
     keys: composerKeys as Record<string, Array<"enter">>,
     now: () => now += step,
     perform: (command) => void commands.push(command),
+    submitted: () => undefined,
     changed: () => undefined,
     crashed: (error) => void crashes.push(error)
   })

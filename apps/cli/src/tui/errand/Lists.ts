@@ -1,0 +1,55 @@
+/** What can be picked from, and what is done with sessions in their list. */
+import { Effect } from "effect"
+import { wordsOf } from "@nimlet/session"
+import { remedyOf } from "../../Remedy.ts"
+import type { SessionDeed } from "../Command.ts"
+import type { ListName, Pickable } from "../State.ts"
+import type { ErrandRoom } from "./ErrandRoom.ts"
+
+const ago = (millis: number): string => {
+  const minutes = Math.max(0, Math.round(millis / 60_000))
+  return minutes < 1 ? "now" : minutes < 60 ? `${minutes} min ago` : minutes < 48 * 60 ? `${Math.round(minutes / 60)} h ago` : `${Math.round(minutes / 1_440)} days ago`
+}
+
+/** The errands of lists. */
+export const makeLists = ({ company, show, state, tell }: ErrandRoom) => {
+  const itemsFor = Effect.fnUntraced(function*(what: ListName): Effect.fn.Return<ReadonlyArray<Pickable>> {
+    const { agent, models, sessions } = yield* company
+    const session = yield* agent.session
+    switch (what) {
+      case "model":
+        return models.map(({ model, provider }): Pickable => ({ value: `${provider}/${model}`, label: model, about: provider }))
+      case "fork":
+      case "rewind": {
+        const said = (yield* session.entries).flatMap((entry) => entry.type === "user" && "role" in entry ? [wordsOf(entry)] : [])
+        return said.map((text, index): Pickable => ({ value: String(index + 1), label: text, about: `message ${index + 1}` })).toReversed()
+      }
+      case "resume": {
+        const all = yield* sessions.list({ workspace: session.workspace })
+        return all.filter(({ id }) => id !== session.id)
+          .map(({ firstText, id, modified, name }): Pickable => ({ value: id, label: name ?? (firstText === "" ? "(nothing said)" : firstText), about: `${ago(state().now - modified)} · ${id}` }))
+      }
+      case "thinking":
+      case "theme":
+      case "rewindHow":
+        return []
+    }
+  })
+
+  const list = (what: ListName) => Effect.flatMap(itemsFor(what), (items) => show({ type: "items", what, items }))
+
+  const done = (deed: SessionDeed): string =>
+    deed.deed === "rename"
+      ? `Session ${deed.id} is now called: ${deed.title}`
+      : deed.deed === "delete" ? `Session ${deed.id} is in the trash; /session restore ${deed.id} brings it back.` : `Session ${deed.id} is back.`
+
+  const perform = Effect.fnUntraced(function*(deed: SessionDeed) {
+    const { agent, sessions } = yield* company
+    if (deed.id === (yield* agent.session).id) return yield* tell(deed.deed === "rename" ? "/name TITLE gives this session a title." : "That is the session that is open.", "warning")
+    yield* deed.deed === "rename" ? sessions.name(deed.id, deed.title) : deed.deed === "delete" ? sessions.delete(deed.id) : sessions.restore(deed.id)
+    yield* tell(done(deed))
+    yield* list("resume")
+  }, Effect.catch((error) => tell([error.message, remedyOf(error)].filter((text) => text !== "").join("; "), "warning")))
+
+  return { list, session: perform }
+}
