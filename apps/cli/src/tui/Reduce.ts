@@ -5,14 +5,12 @@ import type { Event } from "./Event.ts"
 import { aspectOf, aspectsOfLiving, onAspect } from "./reduce/Aspects.ts"
 import { press } from "./reduce/Buttons.ts"
 import { onKey, shown } from "./reduce/Keys.ts"
+import { onPaste, onPicture } from "./reduce/Pictures.ts"
 import { say } from "./reduce/Send.ts"
 import { submit } from "./reduce/Slash.ts"
 import { add, closeRun, onAgentEvent } from "./reduce/Transcript.ts"
 import type { State } from "./State.ts"
-import { left, step, type Step } from "./Step.ts"
-
-/** Pictures of the latest are kept: words that come back still mean them. */
-const picturesKept = 20
+import { step, type Step } from "./Step.ts"
 
 const joined = (...texts: ReadonlyArray<string>): string => texts.filter((text) => text !== "").join("\n\n")
 
@@ -42,16 +40,6 @@ const onFigures = (state: State, figures: State["figures"]): Step => {
   const titled = aspectOf(state, "title")
   const next: State = { ...state, figures, aspects }
   return titled !== undefined && aspectOf(next, "title") === undefined ? step(next, { type: "title", text: "" }) : step(next)
-}
-
-const pictureName = /^(?:file:\/\/)?(["']?)(\/(?:\\.|[^\n\\])+\.(?:png|jpe?g|gif|webp))\1\s*$/i
-
-/** A file that is dragged to a terminal comes as its path: a picture goes along with the words. */
-const onPaste = (state: State, text: string): Step => {
-  const [, , path] = state.dialogs.length > 0 || state.overlay !== undefined ? [] : pictureName.exec(text) ?? []
-  if (path === undefined) return left(state)
-  const name = text.startsWith("file://") ? decodeURI(path) : path.replaceAll(/\\(.)/g, "$1")
-  return step(state, { type: "picture", file: { path: name, text } })
 }
 
 /** What happens beside keys. */
@@ -107,10 +95,8 @@ const onEvent = (state: State, event: Exclude<Event, { readonly type: "key" }>):
       return state.overlay?.kind === "search" ? step({ ...state, overlay: { ...state.overlay, items: event.items } }) : step(state)
     case "pasted":
       return onPaste(state, event.text)
-    case "pictured": {
-      const id = (state.pictures.at(-1)?.id ?? 0) + 1
-      return step({ ...state, pictures: [...state.pictures, { ...event.picture, id }].slice(-picturesKept) }, { type: "insert", text: `[image ${id}] ` })
-    }
+    case "pictured":
+      return onPicture(state, event.picture)
     case "written":
       return step(state, { type: "insert", text: event.text })
     case "clicked":

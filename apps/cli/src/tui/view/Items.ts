@@ -130,7 +130,10 @@ const outputLines = (given: CallItem, { open, palette, width }: Look): ReadonlyA
 const welcomeLines = ({ folder, version }: Extract<Item, { readonly kind: "welcome" }>, look: Look): ReadonlyArray<string> => {
   const { palette, width } = look
   const leaves = hint(look, "clear", "twice leaves")
-  return [`${palette.bold("nimlet")} ${version}  ${palette.dim(cleanLine(folder))}`, palette.dim(`/help lists commands, /keys the keys${leaves === "" ? "" : `; ${leaves}`}`)].map((line) => fit(line, width))
+  return [
+    fit(`${palette.bold("nimlet")} ${version}  ${palette.dim(cleanLine(folder))}`, width),
+    ...wrap(`/help lists commands, /keys the keys${leaves === "" ? "" : `; ${leaves}`}`, width).map(palette.dim)
+  ]
 }
 
 /** Draws what stands in the transcript, and remembers what cannot change. */

@@ -6,7 +6,7 @@ import type { ExtensionsPane } from "../reduce/ExtensionsPane.ts"
 import type { Picker, State } from "../State.ts"
 import { fieldLines } from "./Dialogs.ts"
 import type { Look } from "./Items.ts"
-import { clamp, fit, rule, windowOf } from "./Lines.ts"
+import { clamp, fit, rule, windowOf, wrap } from "./Lines.ts"
 import { searchLines } from "./SearchView.ts"
 
 const rows = 10
@@ -73,8 +73,8 @@ const detailLines = (one: ExtensionFigures, { palette, plain, width }: Look): Re
   return [
     facts,
     ...offers,
-    ...(hookMillis === undefined ? [] : [`hooks ${plain ? "" : `${sparkline(hookMillis.latest, Math.max(1, Math.min(48, width - 40)))} `}p50 ${millis(hookMillis.p50)} ms, p95 ${millis(hookMillis.p95)} ms`]),
-  ].map((line) => palette.dim(fit(cleanLine(line), width))).concat(one.fault === undefined ? [] : [palette.red(fit(cleanLine(one.fault), width))])
+    ...(hookMillis === undefined ? [] : [`hooks ${plain ? "" : `${sparkline(hookMillis.latest, Math.max(12, Math.min(48, width - 36)))} `}p50 ${millis(hookMillis.p50)} ms, p95 ${millis(hookMillis.p95)} ms`]),
+  ].flatMap((line) => wrap(cleanLine(line), width).map(palette.dim)).concat(one.fault === undefined ? [] : wrap(cleanLine(one.fault), width).map(palette.red))
 }
 
 const extensionLines = (state: State, overlay: ExtensionsPane, look: Look): ReadonlyArray<string> => {

@@ -27,7 +27,7 @@ const readingLines = ({ filter, reading }: Search, { palette, width }: Look): Re
       const shown = fit(clean(line.slice(0, 2_000)).replaceAll("\n", " "), width)
       return from + index === reading.line ? marked(shown, filter.text.trim(), palette.inverse) : palette.dim(shown)
     }),
-    palette.dim(fit("↑↓ pgup pgdn read on · c copies all of it · esc back", width))
+    palette.dim(fit("esc back · ↑↓ pgup pgdn · c copies it", width))
   ]
 }
 

@@ -115,7 +115,7 @@ export const modalRows = (state: State, look: Look): ReadonlyArray<Row> => {
   const rows: ReadonlyArray<Row> = [
     ...[titleLine(key, view, inner), ...view.content.flatMap((element) => elementLines(element, inner)), ...(takes ? fieldLines(draft, { palette, secret: false, width: inner.width }) : [])].map(row),
     ...buttonRows(key, view, undefined, 1, inner),
-    row(palette.dim(fit(takes ? "enter sends it to the extension, not to the model · esc closes" : "esc closes", inner.width)))
+    ...wrap(takes ? "enter sends it to the extension, not to the model · esc closes" : "esc closes", inner.width).map(palette.dim).map(row)
   ]
   return [...rule(width, palette.accent, plain).map(row), ...rows.map(({ buttons, line }) => ({ line: ` ${line}`, buttons }))]
 }
