@@ -4,7 +4,7 @@
  * a call without its one result, and a result without its call: where damage parted them, the transcript makes it good.
  */
 import * as Prompt from "effect/ai/Prompt"
-import type { AssistantEntry, CompactionEntry, ContentPart, CustomMessageEntry, ImagePart, SessionEntry, ThinkingPart, ToolResultEntry, ToolUsePart, UserEntry } from "@nimlet/protocol"
+import { type AssistantEntry, type CompactionEntry, type ContentPart, type CustomMessageEntry, type ImagePart, type SessionEntry, textOf, type ThinkingPart, type ToolResultEntry, type ToolUsePart, type UserEntry } from "@nimlet/protocol"
 import { callsOf, type Entries, isAssistant, isResult, wholeCut } from "./Calls.ts"
 import type { UnknownEntry } from "./SessionLines.ts"
 
@@ -149,7 +149,12 @@ export const makeTranscript = (): (entries: Entries) => ReadonlyArray<Prompt.Mes
     }))
   }
   const custom = (entry: CustomMessageEntry) =>
-    known.get(entry) ?? remember(entry, Prompt.userMessage({ content: entry.content.flatMap(customPart) }))
+    known.get(entry) ?? remember(
+      entry,
+      entry.role === "system"
+        ? Prompt.systemMessage({ content: textOf(entry.content) })
+        : Prompt.userMessage({ content: entry.content.flatMap(customPart) })
+    )
   const toolMessage = (group: ReadonlyArray<ToolResultEntry>) => Prompt.toolMessage({ content: group.map((entry) => resultPart(entry, names)) })
   // A group is known by its last result: it is closed by then.
   const results = (group: ReadonlyArray<ToolResultEntry>, last: ToolResultEntry) => {

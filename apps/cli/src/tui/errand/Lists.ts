@@ -14,11 +14,12 @@ const ago = (millis: number): string => {
 /** The errands of lists. */
 export const makeLists = ({ company, show, state, tell }: ErrandRoom) => {
   const itemsFor = Effect.fnUntraced(function*(what: ListName): Effect.fn.Return<ReadonlyArray<Pickable>> {
-    const { agent, models, sessions } = yield* company
+    const given = yield* company
+    const { agent, sessions } = given
     const session = yield* agent.session
     switch (what) {
       case "model":
-        return models.map(({ model, provider }): Pickable => ({ value: `${provider}/${model}`, label: model, about: provider }))
+        return (yield* given.models).map(({ model, provider }): Pickable => ({ value: `${provider}/${model}`, label: model, about: provider }))
       case "fork":
       case "rewind": {
         const said = (yield* session.entries).flatMap((entry) => entry.type === "user" && "role" in entry ? [wordsOf(entry)] : [])

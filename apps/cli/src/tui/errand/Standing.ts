@@ -44,7 +44,7 @@ export const makeStanding = ({ company, ids, remember, settingsFile, show, tell 
 
   const select = Effect.fnUntraced(function*(value: string) {
     const given = yield* company
-    const { models } = given
+    const models = yield* given.models
     const [head = "", ...rest] = value.split("/")
     const isProvider = rest.length > 0 && models.some(({ provider }) => provider === head)
     const provider = isProvider ? head : (yield* given.agent.selection).provider
