@@ -24,7 +24,7 @@ import type { Mode } from "./Mode.ts"
 type Needs = ChildProcessSpawner.ChildProcessSpawner | FileSystem.FileSystem | Path.Path
 
 /** What somebody who has no key may do next. */
-const firstSteps = "Without a key, try: read README.md · run ls · grep TODO. Leave with /quit to set one, then start again."
+const firstSteps = "/login gives nimlet the key of a provider, here and now. Without one, try: read README.md · run ls · grep TODO"
 
 const sinceWhen = "100 millis"
 /** How long extensions may take to stop before the person is told what is waited for. */
@@ -96,6 +96,8 @@ export const interact = Effect.fnUntraced(function*(invocation: Invocation, host
     present: () => present,
     remember: (text) => screen.remember(text),
     ids: () => saidId++,
+    frontend: desk.frontend,
+    home: host.home,
     settingsFile: path.join(host.home, ".nimlet", "config.json"),
     diagnosis,
     environment: host.environment,

@@ -9,7 +9,7 @@ export type SessionDeed = { readonly deed: "rename"; readonly id: string; readon
 export type Command =
   | { readonly type: "prompt"; readonly words: Words }
   | { readonly type: "steer" | "followUp"; readonly text: string }
-  | { readonly type: "interrupt" | "proceed" | "takeBack" | "redraw" | "suspend" | "edit" | "quit" | "ring" | "load" | "cycleMode" | "doctor" }
+  | { readonly type: "interrupt" | "proceed" | "takeBack" | "redraw" | "suspend" | "edit" | "quit" | "ring" | "load" | "cycleMode" | "doctor" | "auth" }
   /** Sends what is in the composer, as if Enter had been pressed. */
   | { readonly type: "submit"; readonly as: "followUp" }
   /** Puts words into the composer: before what is there, or in its place. */
@@ -24,6 +24,8 @@ export type Command =
   | { readonly type: "list"; readonly what: ListName }
   | { readonly type: "gather" }
   | { readonly type: "select"; readonly value: string }
+  | { readonly type: "provide" | "login" | "logout"; readonly provider: string }
+  | { readonly type: "think"; readonly level: string }
   | { readonly type: "session"; readonly deed: SessionDeed }
   /** Remembers how the screen shall look. */
   | { readonly type: "keepTheme"; readonly theme: string }

@@ -2,7 +2,7 @@
 import { type AutocompleteItem, type AutocompleteProvider, fuzzyFilter } from "@earendil-works/pi-tui"
 import { Effect, FileSystem, Path, Schema } from "effect"
 import { builtinCommands } from "@nimlet/agent"
-import { cleanLine } from "./Clean.ts"
+import { clean, cleanLine } from "./Clean.ts"
 import { themeChoices } from "./Palette.ts"
 import { offeredCommands, screenCommands } from "./reduce/Slash.ts"
 import type { State } from "./State.ts"
@@ -81,6 +81,9 @@ const argumentItems = ({ invoke, state }: CompletionSources, command: string, ty
     !isOffered(given) ? [] : given.slice(0, shown).map(({ description, label, value }) => ({ value, label: cleanLine(label ?? value, 100), description: cleanLine(`${description ?? ""} (${owner.key})`, 200) })))
 }
 
+/** What is put into the composer is written as it stands: what would not stay in its place is not offered. */
+const harmless = (items: ReadonlyArray<AutocompleteItem>): Array<AutocompleteItem> => items.filter(({ value }) => value !== "" && clean(value) === value && !value.includes("\n"))
+
 /** Completes from what the screen knows, from files and from what modules offer. */
 export const makeCompletion = (sources: CompletionSources): AutocompleteProvider => ({
   triggerCharacters: ["@"],
@@ -88,19 +91,19 @@ export const makeCompletion = (sources: CompletionSources): AutocompleteProvider
     const before = (lines[cursorLine] ?? "").slice(0, cursorCol)
     const command = cursorLine === 0 ? /^\/(\S*)$/.exec(before) : null
     if (command !== null) {
-      const items = fuzzyFilter([...commandItems(sources.state())], command[1] ?? "", ({ value }) => value)
+      const items = fuzzyFilter(harmless(commandItems(sources.state())), command[1] ?? "", ({ value }) => value)
       return Promise.resolve(items.length === 0 ? null : { items, prefix: before })
     }
     const [, name, typed = ""] = cursorLine === 0 ? argumentShape.exec(before) ?? [] : []
     if (name !== undefined && !/(?:^|\s)@\S*$/.test(typed)) {
-      return argumentItems(sources, name.toLowerCase(), typed).then((items) => items.length === 0 ? null : { items: [...items], prefix: typed })
+      return argumentItems(sources, name.toLowerCase(), typed).then((items) => items.length === 0 ? null : { items: harmless(items), prefix: typed })
     }
     const mention = /(?:^|\s)@(\S*)$/.exec(before)
     if (mention === null) return Promise.resolve(null)
     const query = mention[1] ?? ""
     return sources.files().then((all) => {
       const found = (query === "" ? all : fuzzyFilter([...all], query, (name) => name)).slice(0, shown)
-      return found.length === 0 ? null : { items: found.map((name) => ({ value: name, label: cleanLine(name) })), prefix: `@${query}` }
+      return found.length === 0 ? null : { items: harmless(found.map((name) => ({ value: name, label: cleanLine(name) }))), prefix: `@${query}` }
     })
   },
   applyCompletion: (lines, cursorLine, cursorCol, item, prefix) => {

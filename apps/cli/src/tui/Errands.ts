@@ -1,6 +1,7 @@
 /** What the reducer wants done: with the agent, the extensions, the sessions. What comes of it goes back as an event. */
 import { Effect } from "effect"
 import type { Command } from "./Command.ts"
+import { makeAccess } from "./errand/Access.ts"
 import { makeCare } from "./errand/Care.ts"
 import { type Errand, type ErrandsOptions, makeErrandRoom } from "./errand/ErrandRoom.ts"
 import { makeLists } from "./errand/Lists.ts"
@@ -14,6 +15,7 @@ export const makeErrands = (options: ErrandsOptions) => {
   const { company, diagnosis, tell } = room
   const standing = makeStanding(room)
   const talk = makeTalk(room, standing)
+  const access = makeAccess(room, standing)
   const lists = makeLists(room)
   const care = makeCare(room)
   const pictures = makePictures(room)
@@ -36,13 +38,19 @@ export const makeErrands = (options: ErrandsOptions) => {
       case "shortcut":
         return care.shortcut(command.extension, command.handle)
       case "list":
-        return lists.list(command.what)
+        return command.what === "login" ? access.listProviders() : lists.list(command.what)
       case "session":
         return lists.session(command.deed)
       case "gather":
         return Effect.flatMap(company, standing.gather)
       case "select":
         return standing.select(command.value)
+      case "provide":
+        return standing.provide(command.provider)
+      case "think":
+        return standing.think(command.level)
+      case "login":
+        return access.login(command.provider)
       case "cycleMode":
         return Effect.flatMap(company, standing.cycleMode)
       case "load":
@@ -63,6 +71,10 @@ export const makeErrands = (options: ErrandsOptions) => {
         return command.file === undefined ? pictures.fromClipboard : pictures.fromFile(command.file)
       case "keepTheme":
         return standing.keepTheme(command.theme)
+      case "logout":
+        return access.logout(command.provider)
+      case "auth":
+        return access.auth
       case "doctor":
         return Effect.flatMap(diagnosis, (text) => tell(text.trimEnd()))
       default:

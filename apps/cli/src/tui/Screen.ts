@@ -25,6 +25,14 @@ const typedAhead = 1_000
 /** How long a terminal may take to tell its colours; most that do not tell never will. */
 const colourMillis = 1_000
 
+const pasteShape = /^\u001b\[200~([\s\S]*)\u001b\[201~$/
+
+/** What was pasted, without what would not stay in its place. Some terminals end its lines with carriage returns. */
+const harmlessPaste = (data: string): string => {
+  const pasted = pasteShape.exec(data)?.[1]
+  return pasted === undefined ? data : `\u001b[200~${pasted.replaceAll(/\r\n?/g, "\n").split("\t").map(clean).join("\t")}\u001b[201~`
+}
+
 /** What a screen is made of. */
 export interface ScreenOptions {
   readonly terminal: Terminal
@@ -89,7 +97,7 @@ export class Screen {
     this.#tui.drawn = () => this.#letGo()
     this.#tui.onTerminalColorSchemeChange((ground) => void this.dispatch({ type: "ground", ground }))
     this.#tui.addInputListener((given) => {
-      const data = given === "\n" && options.now() - this.#since < typedAhead ? "\r" : given
+      const data = given === "\n" && options.now() - this.#since < typedAhead ? "\r" : harmlessPaste(given)
       return this.#guarded(() => this.#input(data), true) ? { consume: true } : { data }
     })
     this.#editor.onSubmit = (text) => this.#submit(text)
@@ -149,15 +157,15 @@ export class Screen {
     return this.#editor.getExpandedText()
   }
 
-  /** Puts a text in the composer's place. */
+  /** Puts a text in the composer's place. It may come from anybody: the composer writes what is in it as it stands. */
   compose(text: string): void {
-    this.#editor.setText(text)
+    this.#editor.setText(clean(text))
     this.#tui.requestRender()
   }
 
   /** A prompt of earlier, for the composer's history. */
   remember(text: string): void {
-    this.#editor.addToHistory(text)
+    this.#editor.addToHistory(clean(text))
   }
 
   /** Something happened. */
@@ -257,7 +265,7 @@ export class Screen {
     const mouse = mouseEvent(data)
     if (mouse !== undefined) return this.#click(mouse)
     this.#lentMouse = false
-    const pasted = /^\u001b\[200~([\s\S]*)\u001b\[201~$/.exec(data)?.[1]
+    const pasted = pasteShape.exec(data)?.[1]
     if (pasted !== undefined && this.dispatch({ type: "pasted", text: pasted })) return true
     const typed = pasted ?? decodeKittyPrintable(data) ?? (/[\u0000-\u001f\u007f]/.test(data) ? "" : data)
     const composer = { empty: this.#editor.getText() === "", completing: this.#editor.isShowingAutocomplete() }

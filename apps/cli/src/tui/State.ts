@@ -12,6 +12,8 @@ export interface Answering {
   readonly provider: string
   readonly model: string
   readonly window?: number
+  /** How much it thinks; absent where it does as it does by itself. */
+  readonly thinking?: string
 }
 
 /** How the agent works: its mode, where that is not the usual one, whether calls run unasked, and commands that are files. */
@@ -58,7 +60,7 @@ export interface Pickable {
 }
 
 /** What a list is of. */
-export type ListName = "resume" | "model" | "thinking" | "fork" | "rewind" | "rewindHow" | "theme"
+export type ListName = "resume" | "model" | "provider" | "login" | "thinking" | "fork" | "rewind" | "rewindHow" | "theme"
 
 /** A list that is picked from; `rename` is the new title of the selected session, `doomed` the one that goes at the next key. */
 export interface Picker {

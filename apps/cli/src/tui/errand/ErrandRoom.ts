@@ -1,6 +1,7 @@
 /** What every errand works with. */
 import { Effect, FileSystem, Path } from "effect"
 import type { ChildProcessSpawner } from "effect/process"
+import type { FrontendShape } from "@nimlet/extension"
 import type { Conversing } from "../../modes/Mode.ts"
 import type { Event } from "../Event.ts"
 import type { State } from "../State.ts"
@@ -28,6 +29,9 @@ export interface ErrandsOptions {
   /** Takes up earlier prompts. */
   readonly remember: (text: string) => void
   readonly ids: () => number
+  /** Asks the person. */
+  readonly frontend: FrontendShape
+  readonly home: string
   /** The person's own settings file. */
   readonly settingsFile: string
   /** How nimlet is set up, as text. */

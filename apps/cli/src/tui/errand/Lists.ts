@@ -1,5 +1,6 @@
 /** What can be picked from, and what is done with sessions in their list. */
 import { Effect } from "effect"
+import { type ModelInfo, presets } from "@nimlet/provider"
 import { wordsOf } from "@nimlet/session"
 import { remedyOf } from "../../Remedy.ts"
 import type { SessionDeed } from "../Command.ts"
@@ -11,6 +12,20 @@ const ago = (millis: number): string => {
   return minutes < 1 ? "now" : minutes < 60 ? `${minutes} min ago` : minutes < 48 * 60 ? `${Math.round(minutes / 60)} h ago` : `${Math.round(minutes / 1_440)} days ago`
 }
 
+const many = (tokens: number): string => tokens >= 1_000_000 ? `${Number((tokens / 1_000_000).toFixed(1))}M` : `${Math.round(tokens / 1_000)}k`
+
+const aboutModel = ({ contextWindow, images, model, prices, provider, thinkingLevels }: ModelInfo): Pickable => ({
+  value: `${provider}/${model}`,
+  label: model,
+  about: [
+    provider,
+    `${many(contextWindow)} tokens`,
+    ...(images ? ["images"] : []),
+    ...(thinkingLevels.some((level) => level !== "off") ? ["thinks"] : []),
+    ...(prices === undefined ? [] : [`$${prices.input} in, $${prices.output} out`])
+  ].join(" · ")
+})
+
 /** The errands of lists. */
 export const makeLists = ({ company, show, state, tell }: ErrandRoom) => {
   const itemsFor = Effect.fnUntraced(function*(what: ListName): Effect.fn.Return<ReadonlyArray<Pickable>> {
@@ -19,7 +34,13 @@ export const makeLists = ({ company, show, state, tell }: ErrandRoom) => {
     const session = yield* agent.session
     switch (what) {
       case "model":
-        return (yield* given.models).map(({ model, provider }): Pickable => ({ value: `${provider}/${model}`, label: model, about: provider }))
+        return (yield* given.models).map(aboutModel)
+      case "thinking": {
+        const { level, levels } = yield* agent.thinking
+        return levels.map((one): Pickable => ({ value: one, label: one, about: one === level ? "in force" : "" }))
+      }
+      case "provider":
+        return [...new Set((yield* given.models).map(({ provider }) => provider))].map((value): Pickable => ({ value, label: value, about: presets[value]?.defaultModel ?? "" }))
       case "fork":
       case "rewind": {
         const said = (yield* session.entries).flatMap((entry) => entry.type === "user" && "role" in entry ? [wordsOf(entry)] : [])
@@ -30,7 +51,7 @@ export const makeLists = ({ company, show, state, tell }: ErrandRoom) => {
         return all.filter(({ id }) => id !== session.id)
           .map(({ firstText, id, modified, name }): Pickable => ({ value: id, label: name ?? (firstText === "" ? "(nothing said)" : firstText), about: `${ago(state().now - modified)} · ${id}` }))
       }
-      case "thinking":
+      case "login":
       case "theme":
       case "rewindHow":
         return []

@@ -34,6 +34,12 @@ const pick = (state: State, what: ListName, value: string): Step => {
   switch (what) {
     case "model":
       return step(closed, { type: "select", value })
+    case "provider":
+      return step(closed, { type: "provide", provider: value })
+    case "login":
+      return step(closed, { type: "login", provider: value })
+    case "thinking":
+      return step(closed, { type: "think", level: value })
     case "theme":
       return chooseTheme(closed, value)
     case "rewind":
@@ -43,7 +49,6 @@ const pick = (state: State, what: ListName, value: string): Step => {
       // What would be done is told first; Enter does it then.
       return value.endsWith(" files") ? { ...going, commands: [...going.commands, { type: "compose", text: `/rewind ${value} now`, instead: true }] } : going
     }
-    case "thinking":
     case "resume":
     case "fork":
       return send(closed, `/${what} ${value}`)

@@ -11,6 +11,11 @@ import { tell } from "./Transcript.ts"
 /** Commands of the screen itself, beside those of the agent. */
 export const screenCommands: ReadonlyArray<{ readonly name: string; readonly usage: string; readonly description: string }> = [
   { name: "model", usage: "[PROVIDER/MODEL]", description: "Have another model answer" },
+  { name: "provider", usage: "[NAME]", description: "Have the usual model of another provider answer" },
+  { name: "thinking", usage: "[LEVEL]", description: "Have the model think more or less" },
+  { name: "login", usage: "[PROVIDER]", description: "Give nimlet the key of a provider" },
+  { name: "logout", usage: "PROVIDER", description: "Forget the key that /login kept" },
+  { name: "auth", usage: "", description: "Tell where each provider has its key from" },
   { name: "context", usage: "", description: "Tell how full the model's window is" },
   { name: "copy", usage: "", description: "Copy the last answer" },
   { name: "session", usage: "[rename ID TITLE | delete ID | restore ID]", description: "Tell which session this is, or do something with another" },
@@ -92,6 +97,16 @@ const ownCommand = (state: State, name: string, args: string): Step | undefined 
       return args === "" ? step({ ...state, overlay: { kind: "extensions", selected: 0, log: undefined } }) : undefined
     case "model":
       return args === "" ? pickFrom(state, "model", "Which model shall answer?") : step(state, { type: "select", value: args })
+    case "provider":
+      return args === "" ? pickFrom(state, "provider", "Which provider?") : step(state, { type: "provide", provider: args })
+    case "thinking":
+      return args === "" ? pickFrom(state, "thinking", "How much shall it think?") : step(state, { type: "think", level: args })
+    case "login":
+      return args === "" ? pickFrom(state, "login", "The key of which provider?") : step(state, { type: "login", provider: args })
+    case "logout":
+      return args === "" ? step(tell(state, "/logout wants the name of a provider; /auth lists them.", "warning")) : step(state, { type: "logout", provider: args })
+    case "auth":
+      return step(state, { type: "auth" })
     case "resume":
       return args === "" && state.run === undefined ? pickFrom(state, "resume", "Which session?") : undefined
     case "fork":

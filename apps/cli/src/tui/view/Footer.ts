@@ -78,7 +78,7 @@ export const footerLine = (state: State, look: Look): string => {
   const left = [cleanLine(name, 60), ...(session.title === "" ? [] : [cleanLine(session.title, 60)])].join(" · ")
   const full = answering?.window === undefined || tokens.context === 0 ? [] : [`${Math.min(100, Math.round(tokens.context / answering.window * 100))}%`]
   const cost = working.cost === undefined ? [] : [`$${working.cost.toFixed(working.cost < 1 ? 4 : 2)}`]
-  const right = answering === undefined ? "" : [...cost, ...full, cleanLine(`${answering.provider}/${answering.model}`, 80)].join(" · ")
+  const right = answering === undefined ? "" : [...cost, ...full, cleanLine(`${answering.provider}/${answering.model}${answering.thinking === undefined ? "" : `:${answering.thinking}`}`, 80)].join(" · ")
   const mark = marks.map((one) => `${one} `).join("")
   const room = width - visibleWidth(mark) - visibleWidth(left) - visibleWidth(right)
   const rest = room >= 2 ? `${left}${" ".repeat(room)}${right}` : right === "" ? left : right
