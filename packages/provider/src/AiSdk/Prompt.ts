@@ -142,10 +142,11 @@ export const makeAiPrompt = (style: PromptStyle): (prompt: Prompt.Prompt) => AiP
     let begun = false
     return prompt.content.flatMap((item) => {
       begun ||= item.role !== "system"
-      const said = known.get(item) ??
-        (begun && item.role === "system" && style.laterSystem !== true
-          ? message(Prompt.userMessage({ content: [Prompt.textPart({ text: marked(item.content) })] }), style)
-          : message(item, style))
+      const before = known.get(item)
+      if (before !== undefined) return before
+      const said = begun && item.role === "system" && style.laterSystem !== true
+        ? message(Prompt.userMessage({ content: [Prompt.textPart({ text: marked(item.content) })] }), style)
+        : message(item, style)
       known.set(item, said)
       return said
     })
