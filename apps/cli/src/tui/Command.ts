@@ -19,6 +19,7 @@ export type Command =
   | { readonly type: "answer"; readonly id: number; readonly outcome: Outcome }
   | { readonly type: "act"; readonly key: string; readonly action: string; readonly text?: string }
   | { readonly type: "restart" | "disable" | "log"; readonly key: string }
+  | { readonly type: "makeExtension"; readonly name: string }
   /** Calls a function that a module gave a key. */
   | { readonly type: "shortcut"; readonly extension: string; readonly handle: number }
   | { readonly type: "list"; readonly what: ListName }

@@ -96,7 +96,11 @@ export const makeCompletion = (sources: CompletionSources): AutocompleteProvider
     }
     const [, name, typed = ""] = cursorLine === 0 ? argumentShape.exec(before) ?? [] : []
     if (name !== undefined && !/(?:^|\s)@\S*$/.test(typed)) {
-      return argumentItems(sources, name.toLowerCase(), typed).then((items) => items.length === 0 ? null : { items: harmless(items), prefix: typed })
+      return argumentItems(sources, name.toLowerCase(), typed).then((items) => {
+        // What stands there already is not offered: Enter shall send it.
+        const offered = items.some(({ value }) => value === typed) ? [] : harmless(items)
+        return offered.length === 0 ? null : { items: offered, prefix: typed }
+      })
     }
     const mention = /(?:^|\s)@(\S*)$/.exec(before)
     if (mention === null) return Promise.resolve(null)

@@ -28,9 +28,9 @@ export class Drawing extends TuiMainScreen {
     })
   }
 
-  /** The line of what is drawn that stands at the top of the terminal. */
-  get top(): number {
-    return this.captureRenderState().previousViewportTop
+  /** The line of what is drawn that the terminal's cursor stands on. */
+  get cursorLine(): number {
+    return this.captureRenderState().hardwareCursorRow
   }
 
   protected override getExitRestoreSuffix(): string {

@@ -71,6 +71,8 @@ export const makeErrands = (options: ErrandsOptions) => {
         return command.file === undefined ? pictures.fromClipboard : pictures.fromFile(command.file)
       case "keepTheme":
         return standing.keepTheme(command.theme)
+      case "makeExtension":
+        return care.make(command.name)
       case "logout":
         return access.logout(command.provider)
       case "auth":

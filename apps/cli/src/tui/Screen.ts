@@ -10,7 +10,7 @@ import { clean, cleanLine } from "./Clean.ts"
 import type { Command } from "./Command.ts"
 import { Drawing, enter, leave } from "./Drawing.ts"
 import type { Event } from "./Event.ts"
-import { giveMouse, mouseEvent, takeMouse } from "./Mouse.ts"
+import { askCursor, cursorRow, giveMouse, type MouseEvent, mouseEvent, takeMouse } from "./Mouse.ts"
 import { makePalette, type Palette, type ThemeName, themeOf } from "./Palette.ts"
 import { reduce } from "./Reduce.ts"
 import { aspectOf } from "./reduce/Aspects.ts"
@@ -74,6 +74,8 @@ export class Screen {
   #hasMouse = false
   /** The wheel was turned: it is the terminal's until the next key. */
   #lentMouse = false
+  /** A click that waits for the terminal to tell where the cursor is. */
+  #clicked: MouseEvent | undefined
 
   constructor(options: ScreenOptions) {
     this.#options = options
@@ -263,7 +265,9 @@ export class Screen {
     }
     if (isKeyRelease(data)) return true
     const mouse = mouseEvent(data)
-    if (mouse !== undefined) return this.#click(mouse)
+    if (mouse !== undefined) return this.#onMouse(mouse)
+    const row = this.#clicked === undefined ? undefined : cursorRow(data)
+    if (row !== undefined) return this.#click(row)
     this.#lentMouse = false
     const pasted = pasteShape.exec(data)?.[1]
     if (pasted !== undefined && this.dispatch({ type: "pasted", text: pasted })) return true
@@ -272,14 +276,23 @@ export class Screen {
     return this.dispatch({ type: "key", key: pasted === undefined ? parseKey(data) ?? "" : "paste", typed: clean(typed), composer })
   }
 
-  #click({ column, kind, row }: { readonly kind: string; readonly row: number; readonly column: number }): boolean {
-    if (kind === "wheel") {
+  #onMouse(mouse: MouseEvent): boolean {
+    if (mouse.kind === "wheel") {
       this.#lentMouse = true
       this.#settleMouse()
     }
-    if (kind !== "press") return true
-    const { columns } = this.#options.terminal
-    const button = buttonAt(this.#state, this.#look(Math.max(1, columns)), this.#tui.top + row - this.#above, column)
+    if (mouse.kind !== "press") return true
+    this.#clicked = mouse
+    this.#options.terminal.write(askCursor)
+    return true
+  }
+
+  /** Presses what was clicked, now that it is known that the cursor stands in that row. */
+  #click(cursor: number): boolean {
+    const { column, row } = this.#clicked ?? { column: 0, row: 0 }
+    this.#clicked = undefined
+    const line = this.#tui.cursorLine + row - cursor
+    const button = buttonAt(this.#state, this.#look(Math.max(1, this.#options.terminal.columns)), line - this.#above, column)
     if (button !== undefined) this.dispatch({ type: "clicked", key: button.key, action: button.action })
     return true
   }

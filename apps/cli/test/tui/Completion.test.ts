@@ -33,7 +33,7 @@ describe("completion", () => {
   it("offers what a command of ours takes", async () => {
     assert.deepStrictEqual((await offers("/theme l")).line, "/theme light ")
     assert.deepStrictEqual((await offers("/yolo ")).labels, ["on", "off"])
-    assert.deepStrictEqual((await offers("/compact ")).labels, [])
+    for (const typed of ["/compact ", "/yolo on", "/theme light"]) assert.deepStrictEqual((await offers(typed)).labels, [], typed)
   })
 
   it("asks a module for what its command takes, and leaves out what is no completion", async () => {

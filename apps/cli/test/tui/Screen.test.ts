@@ -22,10 +22,13 @@ interface MakeOptions {
   readonly state?: Partial<State>
   readonly colours?: boolean
   readonly mouse?: boolean
+  /** What stands on the terminal already. */
+  readonly before?: string
 }
 
-const makeScreen = ({ colours = false, columns = 80, mouse = true, rows = 24, state = {}, step = 1_000 }: MakeOptions = {}) => {
+const makeScreen = ({ before = "", colours = false, columns = 80, mouse = true, rows = 24, state = {}, step = 1_000 }: MakeOptions = {}) => {
   const glass = new Glass(columns, rows)
+  glass.write(before)
   const commands: Array<Command> = []
   const crashes: Array<unknown> = []
   let now = 0
@@ -63,9 +66,22 @@ describe("the mouse", () => {
     screen.dispatch(button)
     const seen = await glass.seen()
     const row = seen.findIndex((line) => line.includes("[Go] [止める]"))
-    glass.type(...click(3, row), ...click(8, row), ...click(6, row), ...click(30, row), ...click(3, row - 1))
+    for (const [column, at] of [[3, row], [8, row], [6, row], [30, row], [3, row - 1]] as const) {
+      glass.type(...click(column, at))
+      await glass.settled()
+    }
     assert.deepStrictEqual(commands, [{ type: "act", key: "planner:plan", action: "go" }, { type: "act", key: "planner:plan", action: "stop" }])
     assert.strictEqual(screen.composed, "")
+  })
+
+  it("finds them below what the shell had written", async () => {
+    const { commands, glass, screen } = makeScreen({ before: "$ one\r\n$ two\r\n$ nimlet\r\n" })
+    screen.dispatch(button)
+    const row = (await glass.seen()).findIndex((line) => line.includes("[Go]"))
+    assert.strictEqual((await glass.seen())[0], "$ one")
+    glass.type(...click(3, row))
+    await glass.settled()
+    assert.deepStrictEqual(commands, [{ type: "act", key: "planner:plan", action: "go" }])
   })
 
   it("sends what is typed into a modal by its button", async () => {
@@ -74,6 +90,7 @@ describe("the mouse", () => {
     glass.type("h", "i")
     const row = (await glass.seen()).findIndex((line) => line.includes("[Send]"))
     glass.type(...click(3, row))
+    await glass.settled()
     assert.deepStrictEqual(commands, [{ type: "act", key: "x:chat", action: "submit", text: "hi" }])
   })
 

@@ -7,7 +7,7 @@ import type { ErrandRoom } from "./ErrandRoom.ts"
 const logLines = 12
 
 /** The errands of extensions. */
-export const makeCare = ({ company, settingsFile, show, state, tell }: ErrandRoom) => {
+export const makeCare = ({ company, home, settingsFile, show, state, tell }: ErrandRoom) => {
   const readLog = Effect.fnUntraced(function*(key: string) {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
@@ -35,6 +35,13 @@ export const makeCare = ({ company, settingsFile, show, state, tell }: ErrandRoo
     yield* saveSetting(settingsFile, ["extensions", nameOf(key), "disabled"], false)
   }, Effect.catch((error) => tell(error.message, "warning")))
 
+  const make = Effect.fnUntraced(function*(name: string) {
+    const path = yield* Path.Path
+    const { makeExtension } = yield* Effect.promise(() => import("../../NewExtension.ts"))
+    const folder = yield* makeExtension(path.join(home, ".nimlet", "extensions"), name)
+    yield* tell(`${folder} holds a small extension: main.mjs is the program, extension.json says how it is started. /reload starts it; /${name} is its command.`)
+  }, Effect.catch((error) => tell(error.message, "warning")))
+
   const act = Effect.fnUntraced(function*(key: string, action: string, text?: string) {
     const { extensions } = yield* company
     if (!(yield* extensions.act(key, action, text))) yield* tell(`That is no longer offered by ${key.split(":")[0] ?? key}.`, "warning")
@@ -45,5 +52,5 @@ export const makeCare = ({ company, settingsFile, show, state, tell }: ErrandRoo
     yield* extensions.invoke(extension, handle, [])
   }, (effect, extension) => Effect.catch(effect, (error) => tell(`The key of ${extension} did not work: ${error.message}`, "warning")))
 
-  return { readLog, disable, restart, act, shortcut }
+  return { readLog, disable, restart, make, act, shortcut }
 }

@@ -94,6 +94,7 @@ const ownCommand = (state: State, name: string, args: string): Step | undefined 
     case "theme":
       return args === "" ? pickFrom(state, "theme", "Which ground do the colours stand on?", themeChoices.map((value) => ({ value, label: value, about: value === "auto" ? "what the terminal says" : "" }))) : chooseTheme(state, args)
     case "extensions":
+      if (args.startsWith("new ")) return step(state, { type: "makeExtension", name: args.slice(4).trim() })
       return args === "" ? step({ ...state, overlay: { kind: "extensions", selected: 0, log: undefined } }) : undefined
     case "model":
       return args === "" ? pickFrom(state, "model", "Which model shall answer?") : step(state, { type: "select", value: args })

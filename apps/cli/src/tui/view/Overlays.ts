@@ -94,7 +94,7 @@ const extensionLines = (state: State, overlay: ExtensionsPane, look: Look): Read
   })
   return [
     palette.bold(fit(`Extensions: ${state.figures.length}`, width)),
-    ...(list.length === 0 ? [palette.dim(fit("none is installed; folders with an extension.json go to ~/.nimlet/extensions", width))] : list),
+    ...(list.length === 0 ? wrap("none is installed; /extensions new NAME makes a small one to begin with, others are folders that you put into ~/.nimlet/extensions", width).map(palette.dim) : list),
     palette.dim(fit("↑↓ choose · r restart · d disable · l log · esc closes", width))
   ]
 }
