@@ -16,13 +16,13 @@ import type { Invocation } from "./Flags.ts"
 import { chooseExtensions } from "./ExtensionChoice.ts"
 import { layerExtensions } from "./Extensions.ts"
 import type { Host } from "./Host.ts"
-import { chooseModel, type ChosenModel, keyVariables, knownModels, type NoModel } from "./Model.ts"
+import { chooseModel, type ChosenModel, keyVariables, type NoModel, type ThinkingUnknown, withOffered } from "./Model.ts"
 import type { Mode } from "./modes/Mode.ts"
 import { projectTrust, skippedNotice } from "./ProjectTrust.ts"
 import type { PipedText } from "./StandardInput.ts"
 
 /** Why a run did not start. */
-export type StartupError = ModelError | NoModel | SettingsInvalid | SessionNotFound | SessionUnreadable | SessionLocked | FileFailed | RequiredExtensionMissing
+export type StartupError = ModelError | NoModel | ThinkingUnknown | SettingsInvalid | SessionNotFound | SessionUnreadable | SessionLocked | FileFailed | RequiredExtensionMissing
 
 /** How many damaged lines of a session are told one by one. */
 const damageTold = 5
@@ -138,7 +138,7 @@ const withModel = ({ apiKey, ...invocation }: Invocation, { model, provider }: {
   model
 })
 
-const toModel = ({ info, layer }: ChosenModel) => ({ ...info, layer })
+const toModel = ({ info, layer, thinking }: ChosenModel) => ({ ...info, layer, ...(thinking === undefined ? {} : { thinking }) })
 
 /** Seed 001 calls `read_skill` by another name. */
 const ownName = (name: string): string => name.toLowerCase() === "skill" ? "read_skill" : name
@@ -248,12 +248,14 @@ export const run = Effect.fnUntraced(function*(
         extensions: yield* Extensions,
         sessions: Context.get(sessions, Sessions),
         trust,
-        models: knownModels(settings),
+        models: Effect.provideContext(withOffered(host, settings, ({ list }) => list), offering),
         shell: tools.find(({ name }) => name === "bash"),
         logs: logFolder(host, path),
         model: Effect.fnUntraced(function*(name) {
           const { provider } = yield* agent.selection
-          return yield* modelBy(withModel(invocation, { provider, ...name }), yield* agent.session)
+          // The level of thinking stays what it is.
+          const { thinking: _, ...choice } = yield* modelBy(withModel(invocation, { provider, ...name }), yield* agent.session)
+          return choice
         })
       }))
     }).pipe(Effect.provide(agent), Effect.provideContext(sessions))

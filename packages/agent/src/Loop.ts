@@ -19,7 +19,7 @@ import type { Farewell } from "./Farewell.ts"
 import { makeJournal, type OpenCall, type OpenCalls } from "./Journal.ts"
 import type { Queues } from "./Queues.ts"
 import { type Additions, admit, beforeStart, contextAdditions, finishedContent, promptOf } from "./RunEvents.ts"
-import { aboutSession, type Selection } from "./Selection.ts"
+import { aboutSession, type Selection, thinkingOf } from "./Selection.ts"
 import type { SystemText } from "./SystemPrompt.ts"
 import type { SettledCall, ToolCall, ToolRunner } from "./ToolRunner.ts"
 import { isReadOnly, type ToolSet } from "./ToolSet.ts"
@@ -36,7 +36,7 @@ export interface RunResult {
 /** What every run of a session uses. */
 export interface LoopOptions {
   readonly session: Session
-  /** Who answers; stays the same during a run. */
+  /** Who answers; stays the same during a run, but for the level of thinking. */
   readonly selection: () => Selection
   /** The system text of the next run; extensions may replace its base for one. */
   readonly system: Effect.Effect<SystemText>
@@ -173,6 +173,7 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
           place,
           step,
           model,
+          thinking: thinkingOf(options.selection()).level,
           system: [...system, ...added.system].join("\n\n"),
           messages: added.messages.length === 0 ? messages : [...messages, ...added.messages],
           tools,

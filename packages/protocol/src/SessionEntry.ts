@@ -118,11 +118,12 @@ export const ExtensionEntry = Schema.Struct({
 /** A title given to the session. */
 export const NameEntry = Schema.Struct({ type: Schema.Literal("name"), name: Schema.String, ...stamp })
 
-/** A choice of provider and model. */
+/** A choice of provider and model, and of the level of thinking where one was chosen. */
 export const SelectionEntry = Schema.Struct({
   type: Schema.Literal("selection"),
   provider: Schema.String,
   model: Schema.String,
+  thinking: Schema.optionalKey(Schema.String),
   ...stamp
 })
 

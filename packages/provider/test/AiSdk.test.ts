@@ -10,6 +10,7 @@ import * as AiSdk from "../src/AiSdk.ts"
 import { isContextOverflow } from "../src/AiSdk/Failure.ts"
 import { toolCallParseError } from "../src/AiSdk/Parts.ts"
 import { RequestLimits } from "../src/RequestLimits.ts"
+import { Thinking } from "../src/Thinking.ts"
 import type { Endpoint } from "../src/providers/Endpoint.ts"
 import { connect as anthropicConnect } from "../src/providers/anthropic.ts"
 import { connect as chatConnect } from "../src/providers/openai-chat.ts"
@@ -460,10 +461,10 @@ describe("the limits of a request", () => {
     Effect.gen(function*() {
       const answer = send(anthropic.start(), ...anthropic.text(0, "ok"), ...anthropic.stop("end_turn"))
       const { requests, url } = yield* serve(answer)
-      const model = yield* make("anthropic", url, { maxOutputTokens: 9_000, thinking: "low" })
-      yield* collect(model)
-      yield* Effect.provideService(collect(model), RequestLimits, { maxOutputTokens: 500, plain: true })
-      yield* Effect.provideService(collect(model), RequestLimits, { maxOutputTokens: 64_000, plain: true })
+      const model = yield* make("anthropic", url, { maxOutputTokens: 9_000 })
+      yield* Effect.provideService(collect(model), Thinking, "low")
+      yield* Effect.provideService(collect(model), RequestLimits, { maxOutputTokens: 500 })
+      yield* Effect.provideService(collect(model), RequestLimits, { maxOutputTokens: 64_000 })
       const [own, short, long] = requests.map(({ body }) => body)
       assert.isAtLeast(own.max_tokens, 9_000)
       assert.isDefined(own.thinking)
