@@ -36,7 +36,7 @@ describe("a defined extension", () => {
       assert.deepStrictEqual(registration["events"], ["tool_call", "turn_start"])
       const [look, raw, free] = registration["tools"] as ReadonlyArray<any>
       assert.deepInclude(look, { name: "look", description: "Looks.", capabilities: ["read"], extras: { prompt_snippet: "looks around", prompt_guidelines: ["Use look first."] } })
-      assert.deepInclude(look.input_schema, { type: "object", required: ["path"] })
+      assert.deepInclude(look.input_schema, { type: "object", required: ["path"], additionalProperties: false })
       assert.strictEqual(look.input_schema.properties.size.$ref, "#/$defs/Size")
       assert.strictEqual(look.input_schema.$defs.Size.properties.width.type, "number")
       assert.deepStrictEqual(raw.input_schema, { type: "object", properties: { n: { type: "number" } } })

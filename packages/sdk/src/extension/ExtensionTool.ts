@@ -53,8 +53,9 @@ export interface ServedTool {
   readonly call: (args: unknown, context: ToolContext) => Effect.Effect<() => Outcome<ToolOutput>, unknown>
 }
 
+/** With `additionalProperties: false`, which providers need to hold a model to it. */
 const schemaOf = (schema: Schema.ConstraintDecoder<unknown>): JsonObject => {
-  const { definitions, schema: root } = Schema.toJsonSchemaDocument(schema)
+  const { definitions, schema: root } = Schema.toJsonSchemaDocument(schema, { onExcessProperty: "error" })
   return Object.keys(definitions).length === 0 ? { ...root } : { ...root, $defs: definitions }
 }
 
