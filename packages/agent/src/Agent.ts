@@ -60,7 +60,7 @@ export interface AgentOptions extends Selection, Pick<CompactionOptions, "compac
   /** How we run, for commands of extensions: `tui`, `text`, `print`, `json` or `rpc`; default `text`. */
   readonly mode?: string
   /** What permissions depend on beside the calls themselves. */
-  readonly permissions?: Pick<PermissionOptions, "grants" | "protectedPath">
+  readonly permissions?: Pick<PermissionOptions, "grants" | "protectedPath" | "mayBeProtected">
   /** What models cost, for `totals`. */
   readonly pricesOf?: (provider: string, model: string) => Prices | undefined
   /** The most requests to the model a run may make; absent for no limit. */

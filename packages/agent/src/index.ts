@@ -11,7 +11,7 @@ export type { Delivery, Offer, QueueChange, Queued, QueuedText, QueueMode, Queue
 export { type Mode, ModeUnknown } from "./Modes.ts"
 export type { PermissionOptions, ProjectGrants } from "./Permissions.ts"
 export { makeProjectGrants } from "./PermissionsFile.ts"
-export { isProtected } from "./ProtectedPaths.ts"
+export { isProtected, mayBeProtected } from "./ProtectedPaths.ts"
 export { loadResources, type ResourceOptions, type Resources } from "./Resources.ts"
 export { makeMentions } from "./Mentions.ts"
 export type { UserInput } from "./Wording.ts"
