@@ -9,6 +9,7 @@ import type { AgentEvent, ContentPart, RunPlace } from "@nimlet/protocol"
 import type { Session, Sessions, SessionUnwritable } from "@nimlet/session"
 import type { Files, Tool } from "@nimlet/tools"
 import type { RequiredExtensionMissing, SwitchRefused } from "./AgentError.ts"
+import { AsideFailed, makeAsides } from "./Aside.ts"
 import { makeCommandRunner } from "./CommandRunner.ts"
 import type { Compacted, CompactionOptions } from "./Compaction.ts"
 import { EventSink } from "./EventSink.ts"
@@ -101,7 +102,12 @@ export class Agent extends Context.Service<Agent, {
   readonly prompt: (input: UserInput) => Effect.Effect<RunResult>
   /** Runs words to their end: `prompt` for a program that has no more to say of them. */
   readonly send: (text: string) => Effect.Effect<RunResult>
-  /** Stops what runs and all that waits behind it, as interrupting their fibers does, and returns when it is over. */
+  /**
+   * The command in what was typed, if it is one of an extension that may run beside a turn: running it gives its message.
+   * What it wants said waits in the queue. Undefined for all else, which `prompt` runs when its turn comes.
+   */
+  readonly aside: (typed: string) => Effect.Effect<Effect.Effect<string, AsideFailed> | undefined>
+  /** Stops what runs, all that waits behind it and goes on beside it, as interrupting their fibers does, and returns when it is over. */
   readonly interrupt: Effect.Effect<void>
   /** What happens from now on. A slow taker slows the run, and nothing is lost. */
   readonly events: Stream.Stream<AgentEvent>
@@ -212,8 +218,10 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     const choice = modelOf === undefined ? undefined : yield* modelOf(session)
     if (choice !== undefined && (choice.provider !== selection().provider || choice.model !== selection().model)) yield* choose(choice)
   })
+  const control = yield* makeRunControl
   const switching = yield* makeSwitching({
     selection,
+    onLeave: control.interruptBeside,
     languageModel: Effect.andThen(Deferred.await(settled), present),
     system,
     builtins: options.tools,
@@ -284,12 +292,14 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
   const inTurn = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> => turn.withPermits(1)(Effect.andThen(switching.ready, effect))
   const go = (target: Parameters<typeof switching.go>[0]) => inTurn(switching.go(target, () => Effect.void))
 
-  const control = yield* makeRunControl
+  const asides = yield* makeAsides({ switching, selection, mode: options.mode ?? "text" })
   const submit = (input: UserInput) => control.during(inTurn(prompt(input)))
 
   return {
     prompt: submit,
     send: (typed) => submit({ typed }),
+    aside: (typed) =>
+      Effect.map(asides(typed), (run) => run === undefined ? undefined : control.beside(run, new AsideFailed({ command: typed.trim().slice(1), why: "Interrupted" }))),
     interrupt: control.interrupt,
     events: control.events,
     steer: (content, requestId) => Effect.flatMap(conversation, ({ queues }) => queues.offer("steer", queuedText(content, requestId))),

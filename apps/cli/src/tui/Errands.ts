@@ -38,6 +38,7 @@ const ago = (millis: number): string => {
 /** Makes the errands. */
 export const makeErrands = ({ company, dispatch, ids, present, remember, state }: ErrandsOptions) => {
   let running: Fiber.Fiber<void> | undefined
+  const besides = new Set<Fiber.Fiber<void>>()
   const show = (event: Event): Effect.Effect<void> => Effect.sync(() => void dispatch(event))
   const tell = (text: string, level: "info" | "warning" | "error" = "info") => show({ type: "notice", level, text })
 
@@ -120,6 +121,20 @@ export const makeErrands = ({ company, dispatch, ids, present, remember, state }
     yield* show({ type: "returned", text })
   })
 
+  /** Runs a command beside the turn; one that may not run so after all goes back to the person. */
+  const aside = (text: string) =>
+    Effect.flatMap(company, ({ agent, within }) =>
+      Effect.flatMap(within(agent.aside(text)), (run) => {
+        if (run === undefined) return show({ type: "said", words: { text, literal: false } })
+        return within(run).pipe(
+          Effect.flatMap((message) => message === "" ? Effect.void : tell(message)),
+          Effect.catch(({ message }) => tell(message, "error"))
+        )
+      })).pipe(
+      Effect.onInterrupt(() => tell(`${text}: interrupted`, "warning")),
+      (whole) => Effect.acquireUseRelease(show({ type: "aside", text, over: false }), () => whole, () => show({ type: "aside", text, over: true }))
+    )
+
   const itemsFor = Effect.fnUntraced(function*(what: "resume" | "model" | "fork") {
     const { agent, models, sessions } = yield* company
     const session = yield* agent.session
@@ -179,6 +194,14 @@ export const makeErrands = ({ company, dispatch, ids, present, remember, state }
     )
   }
 
+  /** The same beside what runs: an interrupt is for all of it. */
+  const interruptibleBeside = (effect: Effect.Effect<void>) =>
+    Effect.flatMap(Effect.forkChild(effect, { startImmediately: true }), (fiber) => {
+      besides.add(fiber)
+      fiber.addObserver(() => void besides.delete(fiber))
+      return Fiber.await(fiber)
+    })
+
   /** Runs what the person may interrupt. */
   const interruptible = (effect: Effect.Effect<void>) =>
     Effect.flatMap(Effect.forkChild(effect, { startImmediately: true }), (fiber) => {
@@ -219,8 +242,10 @@ export const makeErrands = ({ company, dispatch, ids, present, remember, state }
         return interruptible(say(command.words))
       case "shell":
         return interruptible(Effect.asVoid(runShell(command)))
+      case "aside":
+        return interruptibleBeside(aside(command.text))
       case "interrupt":
-        return Effect.andThen(giveBack, Effect.suspend(() => running === undefined ? Effect.void : Fiber.interrupt(running)))
+        return Effect.andThen(giveBack, Effect.suspend(() => Fiber.interruptAll([...besides, ...(running === undefined ? [] : [running])])))
       default:
         return Effect.flatMap(company, ({ within }) => within(withAgent(command)))
     }

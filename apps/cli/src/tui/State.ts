@@ -74,6 +74,8 @@ export interface State {
   /** Words of extensions that came in between. */
   readonly later: ReadonlyArray<Words>
   readonly waiting: Waiting
+  /** Commands that go on beside the run, as they were typed. */
+  readonly asides: ReadonlyArray<string>
   /** Tokens of the session so far, those of the latest step as they fill the window, and of the run under way. */
   readonly tokens: { readonly input: number; readonly output: number; readonly context: number; readonly run: number; readonly steps: number }
   readonly statuses: ReadonlyArray<readonly [string, ReadonlyArray<Segment>]>
@@ -118,6 +120,7 @@ export type Event =
   | { readonly type: "returned"; readonly text: string }
   | { readonly type: "ended"; readonly back: string; readonly editorText: string }
   | { readonly type: "waiting"; readonly waiting: Waiting }
+  | { readonly type: "aside"; readonly text: string; readonly over: boolean }
   | { readonly type: "said"; readonly words: Words }
   | { readonly type: "submitted"; readonly text: string; readonly as: "steer" | "followUp" }
   | { readonly type: "key"; readonly key: string; readonly typed: string; readonly composer: ComposerState }
@@ -130,7 +133,7 @@ export type Event =
 /** What the reducer wants done outside of it. */
 export type Command =
   | { readonly type: "prompt"; readonly words: Words }
-  | { readonly type: "steer" | "followUp"; readonly text: string }
+  | { readonly type: "steer" | "followUp" | "aside"; readonly text: string }
   | { readonly type: "interrupt" | "proceed" | "takeBack" | "redraw" | "suspend" | "edit" | "quit" | "ring" | "load" | "cycleMode" }
   /** Sends what is in the composer, as if Enter had been pressed. */
   | { readonly type: "submit"; readonly as: "followUp" }
@@ -167,6 +170,7 @@ export const initial = (options: { readonly version: string; readonly folder: st
   sent: undefined,
   later: [],
   waiting: { steering: [], followUp: [] },
+  asides: [],
   tokens: { input: 0, output: 0, context: 0, run: 0, steps: 0 },
   statuses: [],
   widgets: [],

@@ -140,6 +140,7 @@ const onAction = (state: State, key: string, composer: ComposerState): Step => {
     case "interrupt":
       if (composer.completing) return left(state)
       if (run !== undefined) return interrupt(state, run)
+      if (composer.empty && state.asides.length > 0) return taken(state, { type: "interrupt" })
       return composer.empty ? taken(state) : taken(state, { type: "compose", text: "", instead: true })
     case "clear": {
       if (!composer.empty) return taken(state, { type: "compose", text: "", instead: true })

@@ -32,13 +32,15 @@ export const activityLines = (state: State, { palette, width }: Look): ReadonlyA
   return [...(sent === undefined ? [] : ["", fit(palette.dim(`> ${cleanLine(sent)}`), width)]), "", fit(`${spinner} ${what} ${palette.dim(told.join(" · "))}`, width)]
 }
 
-/** What was said and waits for its time. */
-export const waitingLines = ({ later, waiting }: State, { palette, width }: Look): ReadonlyArray<string> =>
-  [
+/** What goes on beside, and what was said and waits for its time. */
+export const waitingLines = ({ asides, later, waiting }: State, { palette, width }: Look): ReadonlyArray<string> => [
+  ...asides.map((text) => palette.dim(fit(`  beside: ${cleanLine(text)} (esc ends it)`, width))),
+  ...[
     ...waiting.steering.map((text) => `next: ${cleanLine(text)}`),
     ...waiting.followUp.map((text) => `after: ${cleanLine(text)}`),
     ...later.map(({ text }) => `after: ${cleanLine(text)}`)
   ].map((line) => palette.dim(fit(`  ${line} (alt+up takes it back)`, width)))
+]
 
 /** The last line: where we are, and who answers. */
 export const footerLine = (state: State, { palette, width }: Look): string => {
