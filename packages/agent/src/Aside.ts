@@ -36,9 +36,10 @@ export const makeAsides = ({ mode, selection, switching }: AsideOptions): Effect
       const { message = "", prompt = "", reload = false, session } = yield* extensions.runCommand(name, args, context).pipe(
         Effect.mapError((error) => new AsideFailed({ command: name, why: error.message }))
       )
-      if (prompt !== "") yield* access.say(extension, { content: prompt, deliver_as: "follow_up" })
+      const dropped = prompt === "" ? undefined : yield* access.say(extension, { content: prompt, deliver_as: "follow_up" })
+      const said = message === "" ? "" : ` (it said: ${message})`
+      if (dropped !== undefined) return yield* new AsideFailed({ command: name, why: `what it wants said to the model was dropped, ${dropped}${said}` })
       if (reload || session !== undefined) {
-        const said = message === "" ? "" : ` (it said: ${message})`
         return yield* new AsideFailed({ command: name, why: `it wants the session changed, which cannot be done beside a turn; run it when the turn is over${said}` })
       }
       return message

@@ -35,7 +35,8 @@ type Handlers = {
 
 const offers: { readonly [O in Exclude<Offer, "accepted">]: string } = {
   idle: "Agent is idle; use prompt.",
-  full: "Too many messages are queued already."
+  full: "Too many messages are queued already.",
+  spent: "Extensions have said enough in this turn."
 }
 
 /** What waits for a change that is under way: a client need not read the reply to `new` before it says something there. */
