@@ -83,6 +83,8 @@ export interface RigOptions {
   /** What they all give back; a word of their own where it is not said. */
   readonly extensionText?: string
   readonly extensionTools?: ReadonlyArray<ExtensionTool>
+  /** What becomes of calls of theirs, in place of `extensionText`. */
+  readonly extensionCalls?: Partial<Pick<Extensions["Service"], "callTool" | "prepare">>
   readonly modes?: () => ReadonlyArray<ExtensionMode>
   readonly frontend?: Partial<FrontendShape>
   readonly commands?: { readonly [name: string]: CommandReply | Effect.Effect<CommandReply> }
@@ -198,7 +200,8 @@ const rigIn = <A, E>(options: RigOptions, body: (rig: Rig) => Effect.Effect<A, E
         if (reply === undefined) return Effect.fail(new CallFailed({ extension: "test", reason: "unknown" }))
         return Effect.isEffect(reply) ? reply : Effect.succeed(reply)
       },
-      subscribers: () => []
+      subscribers: () => [],
+      ...options.extensionCalls
     })
     const agentOptions: AgentOptions = {
       session,
