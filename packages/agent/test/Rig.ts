@@ -184,6 +184,7 @@ const rigIn = <A, E>(options: RigOptions, body: (rig: Rig) => Effect.Effect<A, E
         }),
       stop: Effect.sync(() => void log.push("stop")),
       restart: () => Effect.succeed(false),
+  disable: () => Effect.succeed(false),
       tools: Effect.succeed(options.extensionTools ?? []),
       commands: Effect.succeed(Object.keys(commands).map((name) => ({ name, description: "", whileBusy: options.whileBusy?.includes(name) ?? false, extension: "test" }))),
       modes: Effect.sync(() => options.modes?.() ?? []),
