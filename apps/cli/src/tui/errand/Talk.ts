@@ -61,7 +61,7 @@ export const makeTalk = ({ company, present, show, tell }: ErrandRoom, { standin
     yield* show({ type: "returned", text })
   })
 
-  /** Runs a command beside the turn; one that may not run so after all waits for its end. */
+  /** Runs a command beside the turn; one that may not run so after all goes back to the person. */
   const aside = (text: string) =>
     Effect.flatMap(company, ({ agent, within }) =>
       Effect.flatMap(within(agent.aside(text)), (run) => {
@@ -96,14 +96,7 @@ export const makeTalk = ({ company, present, show, tell }: ErrandRoom, { standin
     )
   }
 
-  /** Runs what the person may interrupt. */
-  const interruptible = (effect: Effect.Effect<void>) =>
-    Effect.flatMap(Effect.forkChild(effect, { startImmediately: true }), (fiber) => {
-      running = fiber
-      return Fiber.await(fiber)
-    })
-
-  /** The same beside what runs: an interrupt is for all of it. */
+  /** Runs beside it what an interrupt is for, too. */
   const interruptibleBeside = (effect: Effect.Effect<void>) =>
     Effect.flatMap(Effect.forkChild(effect, { startImmediately: true }), (fiber) => {
       besides.add(fiber)
@@ -111,11 +104,18 @@ export const makeTalk = ({ company, present, show, tell }: ErrandRoom, { standin
       return Fiber.await(fiber)
     })
 
+  /** Runs what the person may interrupt. */
+  const interruptible = (effect: Effect.Effect<void>) =>
+    Effect.flatMap(Effect.forkChild(effect, { startImmediately: true }), (fiber) => {
+      running = fiber
+      return Fiber.await(fiber)
+    })
+
   return {
-    aside: (text: string) => interruptibleBeside(aside(text)),
     prompt: (words: Words) => interruptible(say(words)),
     shell: (command: Extract<Command, { readonly type: "shell" }>) => interruptible(Effect.asVoid(runShell(command))),
     interrupt: Effect.andThen(giveBack, Effect.suspend(() => Fiber.interruptAll([...besides, ...(running === undefined ? [] : [running])]))),
+    aside: (text: string) => interruptibleBeside(aside(text)),
     queue,
     giveBack
   }

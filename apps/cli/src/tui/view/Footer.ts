@@ -62,13 +62,15 @@ export const waitingLines = ({ asides, later, waiting }: State, look: Look): Rea
   const { palette, width } = look
   const takes = hint(look, "takeBack", "takes it back")
   const ends = hint(look, "interrupt", "ends it")
-  const beside = asides.map((text) => palette.dim(fit(`  beside: ${cleanLine(text)}${ends === "" ? "" : ` (${ends})`}`, width)))
-  const behind = [
-    ...waiting.steering.map((text) => `next: ${cleanLine(text)}`),
-    ...waiting.followUp.map((text) => `after: ${cleanLine(text)}`),
-    ...later.map(({ text }) => `after: ${cleanLine(text)}`)
-  ].map((line) => palette.dim(fit(`  ${line}${takes === "" ? "" : ` (${takes})`}`, width)))
-  return [...beside, ...behind]
+  const line = (text: string, how: string) => palette.dim(fit(`  ${text}${how === "" ? "" : ` (${how})`}`, width))
+  return [
+    ...asides.map((text) => line(`beside: ${cleanLine(text)}`, ends)),
+    ...[
+      ...waiting.steering.map((text) => `next: ${cleanLine(text)}`),
+      ...waiting.followUp.map((text) => `after: ${cleanLine(text)}`),
+      ...later.map(({ text }) => `after: ${cleanLine(text)}`)
+    ].map((text) => line(text, takes))
+  ]
 }
 
 /** The last line: where we are, and who answers. */
