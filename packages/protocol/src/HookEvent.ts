@@ -36,6 +36,14 @@ export const HookCompaction = Schema.Struct({
 /** A summary an extension made in place of the built-in one. */
 export type HookCompaction = typeof HookCompaction.Type
 
+/** More of an answer: text that belongs to its part number `index`, or a whole call that is that part. */
+export const AnswerDelta = Schema.Union([
+  Schema.Struct({ kind: Schema.Literals(["text", "thinking"]), index: Schema.Int, delta: Schema.String }),
+  Schema.Struct({ kind: Schema.Literal("tool_call"), index: Schema.Int, id: Schema.String, name: Schema.String, arguments: Schema.Unknown })
+])
+/** More of an answer. */
+export type AnswerDelta = typeof AnswerDelta.Type
+
 const acknowledged = {} as const
 /** How an action is refused. */
 const refusal = { allow: Schema.Boolean, reason: Schema.String }
@@ -236,10 +244,13 @@ export const HookEvents = {
     reply: { messages: Schema.Array(JsonObject) }
   },
   message_start: { kind: "observe", payload: Schema.Struct({ ...session, message: JsonObject }), reply: acknowledged },
-  /** An answer grows; several network reads are one event. `event` is what came, `message` what there is by now. */
+  /**
+   * An answer grows. `deltas` are what has come since the last one that this subscriber was sent: it has one under way at a
+   * time. `answer` tells one answer from the next.
+   */
   message_update: {
     kind: "observe",
-    payload: Schema.Struct({ ...session, message: JsonObject, event: JsonObject }),
+    payload: Schema.Struct({ ...session, answer: Schema.Int, deltas: Schema.Array(AnswerDelta) }),
     reply: acknowledged
   },
   /** A message of any role is saved. */
@@ -249,6 +260,7 @@ export const HookEvents = {
     payload: Schema.Struct({ tool: Schema.String, tool_call_id: Schema.String, arguments: JsonObject }),
     reply: acknowledged
   },
+  /** `output` is all that the tool has said so far, at most the last 50 KB of it; the newest is sent when the one before was taken. */
   tool_execution_update: {
     kind: "observe",
     payload: Schema.Struct({ tool: Schema.String, tool_call_id: Schema.String, arguments: JsonObject, output: Schema.String }),
