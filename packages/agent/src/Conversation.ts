@@ -9,7 +9,9 @@ import type { Tool } from "@nimlet/tools"
 import { type Compacted, type Compaction, type CompactionOptions, makeCompaction } from "./Compaction.ts"
 import { complete } from "./Completion.ts"
 import { type Farewell, makeFarewell } from "./Farewell.ts"
+import { History } from "./History.ts"
 import { makeLoop, type RunResult } from "./Loop.ts"
+import { makeModuleEvents, observed } from "./ModuleEvents.ts"
 import { makePermissions, type PermissionOptions, type Permissions } from "./Permissions.ts"
 import { providerEvents } from "./ProviderEvents.ts"
 import { makeQueues, type QueueModes, type Queues } from "./Queues.ts"
@@ -79,10 +81,12 @@ const followingWindow = Effect.fnUntraced(function*(options: Omit<CompactionOpti
 /** Takes up a session. Nothing is told to anybody yet. */
 export const makeConversation = Effect.fnUntraced(function*(
   options: ConversationOptions,
-  session: Session
+  opened: Session
 ): Effect.fn.Return<Conversation, never, Hooks> {
   const { builtins, selection, system, tools } = options
   const hooks = yield* Hooks
+  const history = new History(yield* opened.entries)
+  const session = observed(opened, hooks, history)
   const queues = yield* makeQueues(options.queues, session.id)
   const permissions = yield* makePermissions(options.permissions)
   const runner = yield* makeToolRunner(permissions)
@@ -94,7 +98,7 @@ export const makeConversation = Effect.fnUntraced(function*(
   }, () => selection().contextWindow)
   const farewell = makeFarewell(hooks, aboutSession(session))
   const loop = yield* makeLoop({
-    session, selection, system, queues, runner, compaction, farewell, tools,
+    session, selection, system, queues, runner, events: makeModuleEvents(hooks, aboutSession(session), history), compaction, farewell, tools,
     ...(options.maxSteps === undefined ? {} : { maxSteps: options.maxSteps }),
     ...(options.snapshots === undefined ? {} : { snapshots: options.snapshots })
   })
@@ -113,7 +117,7 @@ export const makeConversation = Effect.fnUntraced(function*(
     if (all === undefined) kept.set(extension, [data])
     else all.push(data)
   }
-  for (const entry of yield* session.entries) {
+  for (const entry of history.entries) {
     if (entry.type === "extension" && "data" in entry) keep(entry.extension, entry.data)
   }
 

@@ -36,7 +36,7 @@ const runnable = (extensions: Extensions["Service"], { capabilities, description
     inputSchema,
     capabilities,
     run: (args, context) =>
-      extensions.callTool(name, args, context.output).pipe(
+      extensions.callTool(name, args, context.output, context.callId).pipe(
         Effect.map(bounded),
         Effect.catch((error) => Effect.succeed(errorResult(failureOf(error))))
       )

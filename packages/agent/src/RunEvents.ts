@@ -60,6 +60,8 @@ export const beforeStart = Effect.fnUntraced(function*(
 export interface Additions {
   readonly system: ReadonlyArray<string>
   readonly messages: ReadonlyArray<Prompt.Message>
+  /** What stands for the conversation itself, where an extension changed it. */
+  readonly replaced?: ReadonlyArray<Prompt.Message>
 }
 
 const nothing: Additions = { system: [], messages: [] }

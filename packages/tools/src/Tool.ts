@@ -24,6 +24,8 @@ export interface FileChange {
 
 /** What a running call may use beside its arguments. */
 export interface ToolContext {
+  /** The model's id of the call, where there is one. */
+  readonly callId?: string
   /** Publishes live output as it comes, a chunk at a time. */
   readonly output: (delta: string) => Effect.Effect<void>
   /** Told, when the call is interrupted, what it had to show by then; the caller may make it the call's result. */
