@@ -4,25 +4,28 @@
  */
 import { Context, Deferred, Effect, Layer, Option, Scope, Semaphore, type Stream } from "effect"
 import * as LanguageModel from "effect/ai/LanguageModel"
-import { Extensions, Hooks } from "@nimlet/extension"
+import { AtomicSession, Extensions, Hooks } from "@nimlet/extension"
 import type { AgentEvent, ContentPart, RunPlace } from "@nimlet/protocol"
 import type { Session, Sessions, SessionUnwritable } from "@nimlet/session"
 import type { Files, Tool } from "@nimlet/tools"
 import type { RequiredExtensionMissing, SwitchRefused } from "./AgentError.ts"
 import { makeCommandRunner } from "./CommandRunner.ts"
 import type { Compacted, CompactionOptions } from "./Compaction.ts"
+import type { Conversation } from "./Conversation.ts"
 import { EventSink } from "./EventSink.ts"
-import type { RunResult } from "./Loop.ts"
+import type { Origin, RunResult } from "./Loop.ts"
 import { makeModeChoice, planningHooks } from "./ModeChoice.ts"
 import type { Mode, ModeUnknown } from "./Modes.ts"
+import { type Leaving, makeModules, type ModuleWishes } from "./Modules.ts"
+import type { Offered } from "./ModuleState.ts"
 import { makeOffering } from "./Offering.ts"
 import type { Offer, QueueChange, Queued, QueuedText, QueueModes } from "./Queues.ts"
 import type { PermissionOptions } from "./Permissions.ts"
 import { makeRunControl } from "./RunControl.ts"
-import { noResources, type Resources } from "./Resources.ts"
+import { noResources, type ResourcePaths, type Resources } from "./Resources.ts"
 import { promptOf } from "./RunEvents.ts"
 import { withScopedContext } from "./ScopedRead.ts"
-import { aboutSelection, type ChosenModel, type Selection } from "./Selection.ts"
+import { aboutSelection, type ChosenModel, type ModelChoice, type Selection } from "./Selection.ts"
 import { type Destination, makeSwitching, type SwitchingOptions } from "./Switching.ts"
 import { type Prices, type SessionTotals, totalsOf } from "./Totals.ts"
 import type { Trust } from "./Trust.ts"
@@ -30,13 +33,8 @@ import { type PromptTool, type SystemPrompt, type SystemText } from "./SystemPro
 import type { OfferedTool } from "./ToolSet.ts"
 import { makeWording, type UserInput } from "./Wording.ts"
 
-/** A model to change to. */
-export interface ModelChoice extends Selection {
-  readonly layer: Layer.Layer<LanguageModel.LanguageModel>
-}
-
 /** What an agent is made of. */
-export interface AgentOptions extends Selection, Pick<CompactionOptions, "compaction">, Pick<SwitchingOptions, "extensions" | "onSwitch"> {
+export interface AgentOptions extends Selection, ModuleWishes, Pick<CompactionOptions, "compaction">, Pick<SwitchingOptions, "extensions" | "onSwitch"> {
   /** The session to begin in. It is closed when another takes its place, else with its own scope. */
   readonly session: Session
   /** The base system text; one that is made of the tools on offer follows them. */
@@ -50,7 +48,7 @@ export interface AgentOptions extends Selection, Pick<CompactionOptions, "compac
   /** Nobody can be asked: `ask_user` is not offered then. */
   readonly questions?: boolean
   /** Instructions, skills, templates and tools that are looked for when a session is entered and on `reload`. */
-  readonly resources?: Effect.Effect<Resources>
+  readonly resources?: (more?: ResourcePaths) => Effect.Effect<Resources>
   /** Finds the files that typed words mention. */
   readonly mentions?: (text: string) => Effect.Effect<ReadonlyArray<ContentPart>>
   /** The only tools to offer, by name in any case; absent for all. */
@@ -85,6 +83,12 @@ const selectionOf = ({ contextWindow, model, provider, thinking }: Selection): S
 })
 
 const queuedText = (content: string, requestId: string | undefined): QueuedText => ({ content, ...(requestId === undefined ? {} : { requestId }) })
+
+/** Where words come from, as extensions are told. */
+const originOf = ({ literal = false, saved = false }: UserInput, mode: string | undefined): Origin => ({
+  saved,
+  ...(literal ? { source: "extension" as const } : mode === "rpc" ? { source: "rpc" as const } : {})
+})
 
 const noQuestions = "User questions are unavailable in this interface."
 
@@ -194,20 +198,58 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
   const builtins = options.tools.map((tool): OfferedTool => tool.name === "ask_user" && options.questions === false ? { tool, unavailable: noQuestions } : { tool })
   let resources = noResources
   let own: ReadonlyArray<OfferedTool> = builtins
-  const load = Effect.map(options.resources ?? Effect.succeed(noResources), (found) => {
+  const load = (more?: ResourcePaths) => Effect.map(options.resources?.(more) ?? Effect.succeed(noResources), (found) => {
     resources = found
     const scoped = builtins.map((offered) => ({ ...offered, tool: withScopedContext(offered.tool, found.scoped) }))
     own = [...scoped, ...found.builtins.map((tool) => ({ tool })), ...found.tools.map((tool) => ({ tool, unasked: false }))]
     return found.warnings
   })
   const wording = makeWording({ extensions, resources: () => resources, mentions: options.mentions ?? (() => Effect.succeed([])) })
-  const tools = makeOffering({ extensions, own: () => own, mode: modes.active, ...(options.only === undefined ? {} : { only: options.only }) })
+  let offered: Offered = { tools: undefined, commands: [], system: undefined }
+  let isActive: ((name: string) => boolean) | undefined
+  const tools = makeOffering({ extensions, own: () => own, mode: modes.active, isActive: () => isActive, ...(options.only === undefined ? {} : { only: options.only }) }).pipe(
+    Effect.tap((set) => {
+      if (offered.tools !== set) offered = { ...offered, tools: set }
+      return Effect.void
+    })
+  )
   const system = Effect.map(tools, (set): SystemText => ({
     base: Option.getOrElse(resources.system, () => typeof options.system === "string" ? options.system : options.system(set.tools.map(promptTool))),
     appended: [...resources.appended, ...options.appended ?? [], modes.active().prompt]
   }))
 
   const { compaction, extensions: start, modelOf, onIdleInput, onSwitch } = options
+  /** What extensions may read at once is looked up ahead of them. */
+  const lookUp = Effect.map(Effect.all([system, extensions.commands]), ([text, commands]) => void (offered = { ...offered, system: text, commands }))
+  const control = yield* makeRunControl
+  /** Complete when the agent is: the session cannot be left before. */
+  const whole = yield* Deferred.make<Leaving>()
+  let leaving: Leaving | undefined
+  /** One after another, and not before the extensions of the session have started. */
+  const inTurn = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+    Effect.flatMap(Deferred.await(whole), ({ switching }) => turn.withPermits(1)(Effect.andThen(switching.ready, effect)))
+  const select = Effect.fnUntraced(function*(session: Session, choice: ModelChoice) {
+    yield* session.append({ type: "selection", provider: choice.provider, model: choice.model })
+    yield* choose(choice)
+    yield* hooks.run("session_settings_changed", aboutSelection(session, choice))
+  })
+  const outer = yield* AtomicSession
+  const modules = (current: () => Conversation) =>
+    makeModules({
+      current,
+      outer,
+      options,
+      selection,
+      select: (choice) => Effect.ignore(Effect.suspend(() => select(current().session, choice))),
+      resources: () => resources,
+      offered: () => offered,
+      activate: (active) => Effect.andThen(Effect.sync(() => void (isActive = active)), lookUp),
+      whole: Deferred.await(whole),
+      present: () => leaving,
+      inTurn,
+      scope,
+      interrupt: control.interrupt
+    })
   const onResumed = Effect.fnUntraced(function*(session: Session) {
     const choice = modelOf === undefined ? undefined : yield* modelOf(session)
     if (choice !== undefined && (choice.provider !== selection().provider || choice.model !== selection().model)) yield* choose(choice)
@@ -222,7 +264,11 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     permissions: { ...options.permissions, unasked: () => yolo || modes.active().permissions !== "ask" },
     ...(compaction === undefined ? {} : { compaction }),
     ...(start === undefined ? {} : { extensions: start }),
-    prepare: load,
+    prepare: load(),
+    onDiscovered: load,
+    modules,
+    onStarted: lookUp,
+    lastWords: Effect.suspend(() => leaving?.commands.quiet ?? Effect.void),
     ...(options.maxSteps === undefined ? {} : { maxSteps: options.maxSteps }),
     ...(onSwitch === undefined ? {} : { onSwitch }),
     onResumed,
@@ -252,11 +298,11 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     return { success: false, text: "" }
   }, Effect.uninterruptible)
 
-  const say = (content: ReadonlyArray<ContentPart>): Effect.Effect<RunResult> =>
+  const say = (content: ReadonlyArray<ContentPart>, origin?: Origin): Effect.Effect<RunResult> =>
     Effect.suspend(() => {
       const missing = switching.unready()
       if (missing !== undefined) return refuse(content, missing.message)
-      const running = modes.during(switching.current().run(content))
+      const running = modes.during(switching.current().run(content, origin))
       return onIdleInput === undefined ? Effect.ensuring(running, dropLeft) : running
     })
   const reload = Effect.flatMap(switching.reload, () => {
@@ -278,14 +324,14 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
   })
 
   const prompt = (input: UserInput): Effect.Effect<RunResult> =>
-    Effect.flatMap(wording.meaning(input), (meaning) => meaning._tag === "Command" ? runCommand(input.typed, meaning.command) : say(meaning.content))
+    Effect.flatMap(wording.meaning(input), (meaning) => meaning._tag === "Command" ? runCommand.run(input.typed, meaning.command) : say(meaning.content, originOf(input, options.mode)))
 
-  /** One after another, and not before the extensions of the session have started. */
-  const inTurn = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> => turn.withPermits(1)(Effect.andThen(switching.ready, effect))
   const go = (target: Parameters<typeof switching.go>[0]) => inTurn(switching.go(target, () => Effect.void))
 
-  const control = yield* makeRunControl
   const submit = (input: UserInput) => control.during(inTurn(prompt(input)))
+
+  leaving = { commands: runCommand, switching }
+  yield* Deferred.succeed(whole, leaving)
 
   return {
     prompt: submit,
@@ -305,12 +351,7 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     fork: (message) => go({ kind: "fork", message }),
     reload: inTurn(reload),
     selection: Effect.sync(selection),
-    select: Effect.fnUntraced(function*(choice: ModelChoice) {
-      const { session } = switching.current()
-      yield* session.append({ type: "selection", provider: choice.provider, model: choice.model })
-      yield* choose(choice)
-      yield* hooks.run("session_settings_changed", aboutSelection(session, choice))
-    }, inTurn),
+    select: (choice) => inTurn(Effect.suspend(() => select(switching.current().session, choice))),
     totals,
     mode: Effect.sync(modes.chosen),
     modes: modes.all,

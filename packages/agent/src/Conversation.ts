@@ -10,7 +10,7 @@ import { type Compacted, type Compaction, type CompactionOptions, makeCompaction
 import { complete } from "./Completion.ts"
 import { type Farewell, makeFarewell } from "./Farewell.ts"
 import { History } from "./History.ts"
-import { makeLoop, type RunResult } from "./Loop.ts"
+import { makeLoop, type Origin, type RunResult } from "./Loop.ts"
 import { makeModuleEvents, observed } from "./ModuleEvents.ts"
 import { makePermissions, type PermissionOptions, type Permissions } from "./Permissions.ts"
 import { providerEvents } from "./ProviderEvents.ts"
@@ -43,10 +43,13 @@ export interface ConversationOptions extends Pick<CompactionOptions, "compaction
 /** One open session at work. */
 export interface Conversation {
   readonly session: Session
+  readonly history: History
   readonly queues: Queues
+  /** How full the model's context is, as far as it is known now. */
+  readonly usage: () => { readonly tokens: number; readonly window: number }
   readonly permissions: Permissions
   /** Runs the user's next words to their end. */
-  readonly run: (content: ReadonlyArray<ContentPart>) => Effect.Effect<RunResult>
+  readonly run: (content: ReadonlyArray<ContentPart>, origin?: Origin) => Effect.Effect<RunResult>
   readonly compact: (instruction: string) => Effect.Effect<Compacted>
   readonly farewell: Farewell
   /** What extensions may ask. */
@@ -69,11 +72,13 @@ const followingWindow = Effect.fnUntraced(function*(options: Omit<CompactionOpti
       Effect.tap((compaction) => Effect.sync(() => (made = { window: contextWindow, compaction })))
     )
   })
+  const first = yield* present
   const following: Compaction = {
     beforeStep: Effect.flatMap(present, ({ beforeStep }) => beforeStep),
     afterOverflow: Effect.flatMap(present, ({ afterOverflow }) => afterOverflow),
     onRequest: (instruction) => Effect.flatMap(present, ({ onRequest }) => onRequest(instruction)),
-    usage: Effect.flatMap(present, ({ usage }) => usage)
+    usage: Effect.flatMap(present, ({ usage }) => usage),
+    usageNow: (entries) => made?.compaction.usageNow(entries) ?? first.usageNow(entries)
   }
   return following
 })
@@ -123,10 +128,12 @@ export const makeConversation = Effect.fnUntraced(function*(
 
   return {
     session,
+    history,
+    usage: () => compaction.usageNow(history.entries),
     queues,
     permissions,
     farewell,
-    run: (content) => withModel(loop(content)),
+    run: (content, origin) => withModel(loop(content, origin)),
     compact: (instruction) => withModel(compaction.onRequest(instruction)),
     access: sessionRequests({
       session,

@@ -1,26 +1,30 @@
 /** A session's entries as they come, for whoever must read them at once: as they are, and in the shapes of seed 004. Plain state. */
 import type { JsonObject, SessionEntry } from "@nimlet/protocol"
-import { type Entries, makeProjection, type ProjectedEntry } from "@nimlet/session"
+import { type Entries, makeProjection, type ProjectedEntry, titleOf } from "@nimlet/session"
 
 /** One session so far. */
 export class History {
   readonly #entries: Array<Entries[number]>
-  #project = makeProjection()
+  readonly #project = makeProjection()
   #projected: ReadonlyArray<ProjectedEntry> = []
+  #title: string
 
   /** What is there already. */
   constructor(entries: Entries) {
     this.#entries = [...entries]
+    this.#title = titleOf(entries)
   }
 
   /** An entry was saved. */
   add(entry: SessionEntry): void {
     this.#entries.push(entry)
+    if (entry.type === "name") this.#title = entry.name
   }
 
   /** Takes what all entries have beyond those known. */
   catchUp(entries: Entries): void {
     this.#entries.push(...entries.slice(this.#entries.length))
+    this.#title = titleOf(this.#entries)
   }
 
   /** All entries, oldest first. */
@@ -33,6 +37,11 @@ export class History {
     const known = this.#projected.length
     if (known < this.#entries.length) this.#projected = [...this.#projected, ...this.#entries.slice(known).map(this.#project)]
     return this.#projected
+  }
+
+  /** What the session is called; empty for one without a title. */
+  get title(): string {
+    return this.#title
   }
 
   /** Id of an entry → its bookmark. */

@@ -18,9 +18,9 @@ import { atStart, type Course, judge, noteCalls } from "./Course.ts"
 import { EventSink } from "./EventSink.ts"
 import type { Farewell } from "./Farewell.ts"
 import { makeJournal, type OpenCall, type OpenCalls } from "./Journal.ts"
-import type { Queues } from "./Queues.ts"
+import type { QueuedText, Queues } from "./Queues.ts"
 import type { ModuleEvents } from "./ModuleEvents.ts"
-import { type Additions, admit, beforeStart, contextAdditions, finishedContent, promptOf } from "./RunEvents.ts"
+import { type Additions, type Admission, admit, beforeStart, contextAdditions, finishedContent, type InputSource, promptOf } from "./RunEvents.ts"
 import { aboutSession, type Selection } from "./Selection.ts"
 import type { SystemText } from "./SystemPrompt.ts"
 import type { ToolCall, ToolRunner } from "./ToolRunner.ts"
@@ -58,6 +58,13 @@ export interface LoopOptions {
 /** How many neighbouring read-only calls run at once. */
 const parallelCalls = 8
 
+/** Where a run's words come from. */
+export interface Origin {
+  /** The session has them already, as an extension's own message. */
+  readonly saved?: boolean
+  readonly source?: InputSource
+}
+
 /** The ends that extensions have not been told of: of the step under way, and of the run. */
 interface Told {
   step?: Effect.Effect<void> | undefined
@@ -66,7 +73,8 @@ interface Told {
 
 /** Runs `content` as the user's next words. Interrupting it is the user's interrupt. */
 export type Loop = (
-  content: ReadonlyArray<ContentPart>
+  content: ReadonlyArray<ContentPart>,
+  origin?: Origin
 ) => Effect.Effect<RunResult, never, LanguageModel.LanguageModel>
 
 const interruptedResult = errorResult("Interrupted")
@@ -273,14 +281,19 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
     const runTurn = Effect.fnUntraced(function*(place: RunPlace, content: ReadonlyArray<ContentPart>, told: Told, since: number) {
       const { appended, base } = yield* options.system
       const { messages, system } = yield* beforeStart(hooks, about, content, base)
-      yield* journal.deliver(place, messages.map((message) => ({ content: message, extension: "" })))
+      const kept = yield* queues.takeLater
+      yield* journal.deliver(place, [...kept, ...messages.map(({ content, custom_type, details, display = true }): QueuedText => ({
+        content,
+        extension: "",
+        ...(custom_type === undefined ? {} : { custom: { type: custom_type, display, ...(details === undefined ? {} : { details }) } })
+      }))])
       told.run = events.runEnded(since)
       yield* events.runStarted
       yield* hooks.run("turn_start", about)
       return yield* runSteps(place, [system, ...appended].filter((text) => text !== ""), told)
     })
 
-    return Effect.fnUntraced(function*(content) {
+    return Effect.fnUntraced(function*(content, { saved = false, source } = {}) {
       const { publish } = yield* EventSink
       const before = yield* session.entries
       const turn_id = `${session.id}:turn:${before.length + 1}`
@@ -291,9 +304,9 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
       return yield* Effect.uninterruptibleMask((restore) =>
         Effect.gen(function*() {
           yield* queues.begin
-          const admission = yield* Effect.exit(restore(admit(hooks, about, content)))
+          const admission = yield* Effect.exit(restore(saved ? Effect.succeed<Admission>({ _tag: "Admitted", content }) : admit(hooks, about, content, source)))
           const admitted = Exit.isSuccess(admission) && admission.value._tag === "Admitted" ? admission.value.content : undefined
-          const opened = yield* Effect.result(admitted === undefined ? Effect.void : journal.repair.pipe(
+          const opened = yield* Effect.result(admitted === undefined ? Effect.void : saved ? journal.repair : journal.repair.pipe(
             Effect.andThen(journal.append({ type: "user", role: "user", content: admitted }))
           ))
           const prompt = promptOf(admitted ?? content)
@@ -304,6 +317,8 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
             : yield* Effect.exit(restore(
               admission.value._tag === "Refused"
                 ? failed(admission.value.reason)
+                : admission.value._tag === "Handled"
+                ? Effect.succeed({ success: true, text: "" })
                 : Result.isFailure(opened)
                 ? failed(opened.failure.message)
                 : runTurn(place, admission.value.content, told, before.length).pipe(

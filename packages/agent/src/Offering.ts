@@ -12,6 +12,8 @@ export interface OfferingOptions {
   /** The built-in tools, and those of `tool.json` files. The same list as before stands for the same tools. */
   readonly own: () => ReadonlyArray<OfferedTool>
   readonly mode: () => Mode
+  /** Whether an extension lets a tool be offered; another function where that has changed. Absent for all. */
+  readonly isActive?: () => ((name: string) => boolean) | undefined
   /** The only tools to offer, by name in any case; absent for all. */
   readonly only?: ReadonlyArray<string>
 }
@@ -49,14 +51,14 @@ const isSame = (some: ReadonlyArray<ExtensionTool>, others: ReadonlyArray<Extens
     tool.name === others[index]?.name && tool.extension === others[index].extension && tool.inputSchema === others[index].inputSchema)
 
 /** The tools of the next step. They are made anew only when something changed: providers remember what they said of a tool. */
-export const makeOffering = ({ extensions, mode, only, own }: OfferingOptions): Effect.Effect<ToolSet> => {
-  let made: { readonly registered: ReadonlyArray<ExtensionTool>; readonly own: ReadonlyArray<OfferedTool>; readonly mode: Mode; readonly set: ToolSet } | undefined
+export const makeOffering = ({ extensions, isActive = () => undefined, mode, only, own }: OfferingOptions): Effect.Effect<ToolSet> => {
+  let made: { readonly registered: ReadonlyArray<ExtensionTool>; readonly own: ReadonlyArray<OfferedTool>; readonly mode: Mode; readonly active: unknown; readonly set: ToolSet } | undefined
   return Effect.map(extensions.tools, (registered) => {
-    const [present, ours] = [mode(), own()]
-    if (made !== undefined && made.own === ours && made.mode === present && isSame(registered, made.registered)) return made.set
+    const [present, ours, active] = [mode(), own(), isActive()]
+    if (made !== undefined && made.own === ours && made.mode === present && made.active === active && isSame(registered, made.registered)) return made.set
     const all = [...ours, ...registered.map((tool) => runnable(extensions, tool))]
-    const set = toolSet(all, { ...(only === undefined ? {} : { only }), offers: (one) => offersTool(present, one), withheld: withheldText(present) })
-    made = { registered, own: ours, mode: present, set }
+    const set = toolSet(all, { ...(only === undefined ? {} : { only }), offers: (one) => offersTool(present, one), isActive: active, withheld: withheldText(present) })
+    made = { registered, own: ours, mode: present, active, set }
     return set
   })
 }

@@ -31,6 +31,8 @@ export const isHooked = ({ extension, tool }: OfferedTool): boolean => extension
 /** The tools of a step, in the order the model sees them. */
 export interface ToolSet {
   readonly tools: ReadonlyArray<OfferedTool>
+  /** Those and the ones that an extension has switched off. */
+  readonly all: ReadonlyArray<OfferedTool>
   /** The tool of this exact name. */
   readonly find: (name: string) => Option.Option<OfferedTool>
   /** What the model reads when it calls one that is not there. */
@@ -50,25 +52,30 @@ export interface ToolChoice {
   readonly only?: ReadonlyArray<string>
   /** Those that are offered just now; absent for all. */
   readonly offers?: (offered: OfferedTool) => boolean
+  /** Whether an extension lets it be offered; absent for all. */
+  readonly isActive?: ((name: string) => boolean) | undefined
   /** What is said of one that is not. */
   readonly withheld?: string
 }
 
 /** Freezes tools into a set. A later tool takes the place of an earlier one of its name (seed 000: the last one loaded wins). */
-export const toolSet = (tools: ReadonlyArray<OfferedTool>, { offers = () => true, only, withheld = "" }: ToolChoice = {}): ToolSet => {
+export const toolSet = (tools: ReadonlyArray<OfferedTool>, { isActive = () => true, offers = () => true, only, withheld = "" }: ToolChoice = {}): ToolSet => {
   const wanted = only === undefined ? undefined : new Set(only.map((name) => name.toLowerCase()))
   const byName = new Map<string, OfferedTool>()
   for (const offered of tools) {
     if (wanted === undefined || wanted.has(offered.tool.name.toLowerCase())) byName.set(offered.tool.name, offered)
   }
-  const kept = [...byName.values()].filter((offered) => offered.unavailable === undefined && offers(offered))
+  const all = [...byName.values()].filter((offered) => offered.unavailable === undefined && offers(offered))
+  const kept = all.filter(({ tool }) => isActive(tool.name))
   const found = new Map(kept.map((offered) => [offered.tool.name, offered]))
   return {
     tools: kept,
+    all,
     find: (name) => Option.fromNullishOr(found.get(name)),
     whyNot: (name) => {
       const known = byName.get(name)
-      return known === undefined ? `Unknown tool: ${name}` : known.unavailable ?? withheld
+      if (known === undefined) return `Unknown tool: ${name}`
+      return known.unavailable ?? (isActive(name) ? withheld : `The tool ${name} is switched off.`)
     },
     toolkit: Toolkit.make(...kept.map(({ tool }) => modelTool(tool.name, tool.description, tool.inputSchema)))
   }

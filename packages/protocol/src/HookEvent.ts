@@ -36,6 +36,16 @@ export const HookCompaction = Schema.Struct({
 /** A summary an extension made in place of the built-in one. */
 export type HookCompaction = typeof HookCompaction.Type
 
+/** What an extension says in the conversation. With a `custom_type` it is a message of its own kind, which people see when `display` is set. */
+export const HookMessage = Schema.Struct({
+  content: Schema.String,
+  custom_type: Schema.optionalKey(Schema.String),
+  display: Schema.optionalKey(Schema.Boolean),
+  details: Schema.optionalKey(Schema.Unknown)
+})
+/** What an extension says in the conversation. */
+export type HookMessage = typeof HookMessage.Type
+
 /** More of an answer: text that belongs to its part number `index`, or a whole call that is that part. */
 export const AnswerDelta = Schema.Union([
   Schema.Struct({ kind: Schema.Literals(["text", "thinking"]), index: Schema.Int, delta: Schema.String }),
@@ -67,11 +77,17 @@ export const HookEvents = {
   /** Before anything of the user's words is saved; `text` replaces them. */
   input: {
     kind: "gate",
-    payload: Schema.Struct({ ...session, text: Schema.String, images: Schema.Array(HookImage) }),
+    payload: Schema.Struct({
+      ...session,
+      text: Schema.String,
+      images: Schema.Array(HookImage),
+      /** Where it comes from; absent for what a person said at our prompt or on our command line. */
+      source: Schema.optionalKey(Schema.Literals(["rpc", "extension"]))
+    }),
     /** `handled`: somebody has done what was asked; nothing more is said or run. It comes with `allow: false`. */
     reply: { ...refusal, text: Schema.String, images: Schema.Array(HookImage), handled: Schema.Boolean }
   },
-  /** `system_prompt` replaces the base system text of this run, `message` is saved after the user's and sent with it. */
+  /** `system_prompt` replaces the base system text of this run; `message`, or several `messages`, are saved after the user's and sent with it. */
   before_agent_start: {
     kind: "transform",
     payload: Schema.Struct({
@@ -80,15 +96,7 @@ export const HookEvents = {
       images: Schema.Array(HookImage),
       system_prompt: Schema.String
     }),
-    reply: {
-      system_prompt: Schema.String,
-      message: Schema.Struct({
-        content: Schema.String,
-        custom_type: Schema.optionalKey(Schema.String),
-        display: Schema.optionalKey(Schema.Boolean),
-        details: Schema.optionalKey(Schema.Unknown)
-      })
-    }
+    reply: { system_prompt: Schema.String, message: HookMessage, messages: Schema.Array(HookMessage) }
   },
   turn_start: { kind: "observe", awaited: true, payload: Schema.Struct(session), reply: acknowledged },
   /** Before each model step. What a reply holds is added for this request only; messages are in OpenAI chat shape. */
@@ -192,7 +200,10 @@ export const HookEvents = {
     payload: Schema.Struct({
       ...session,
       reason: Schema.Literals(["new", "resume", "fork"]),
-      target_session_id: Schema.String
+      target_session_id: Schema.String,
+      /** `fork` only: the entry that is forked at, and whether it is left out. */
+      entry_id: Schema.optionalKey(Schema.String),
+      position: Schema.optionalKey(Schema.Literals(["before", "at"]))
     }),
     reply: refusal
   },
