@@ -27,6 +27,7 @@ const cases = {
   text: { title: "text turn", mode: "text", steps: [{ text: "Done." }], requests: 1, metrics: ["wall", "cpu", "rss"] },
   reads: readCase(20),
   reads100: readCase(100),
+  reads200: readCase(200),
   deltas: { title: "20,000 deltas at once", mode: "json", steps: [{ deltas: deltas(20_000), stamp: true }], requests: 1, metrics: ["wall", "cpu", "rss", "longest", "middle"] },
   paced: {
     title: "5,000 deltas, 5 a ms",
@@ -130,7 +131,7 @@ const folder = mkdtempSync(join(tmpdir(), "nimlet-bench-"))
 const stub = await startStub()
 try {
   mkdirSync(join(folder, "work"))
-  for (let i = 1; i <= 100; i++) writeFileSync(join(folder, "work", `f${i}.txt`), fileText(i))
+  for (let i = 1; i <= 200; i++) writeFileSync(join(folder, "work", `f${i}.txt`), fileText(i))
   const places = Object.fromEntries(subjects.map((subject) => {
     const home = join(folder, subject.name)
     mkdirSync(home)

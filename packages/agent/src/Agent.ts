@@ -6,8 +6,10 @@ import { Context, Deferred, Effect, Layer, Option, Scope, Semaphore, type Stream
 import * as LanguageModel from "effect/ai/LanguageModel"
 import { AtomicSession, Extensions, Hooks } from "@nimlet/extension"
 import type { AgentEvent, ContentPart, RunPlace } from "@nimlet/protocol"
+import type { Prices, ThinkingLevel } from "@nimlet/provider"
 import type { Session, Sessions, SessionUnwritable } from "@nimlet/session"
 import type { Files, Tool } from "@nimlet/tools"
+import { makeActiveTools } from "./ActiveTools.ts"
 import type { RequiredExtensionMissing, SwitchRefused } from "./AgentError.ts"
 import { makeCommandRunner } from "./CommandRunner.ts"
 import type { Compacted, CompactionOptions } from "./Compaction.ts"
@@ -25,9 +27,9 @@ import { makeRunControl } from "./RunControl.ts"
 import { noResources, type ResourcePaths, type Resources } from "./Resources.ts"
 import { promptOf } from "./RunEvents.ts"
 import { withScopedContext } from "./ScopedRead.ts"
-import { aboutSelection, type ChosenModel, type ModelChoice, type Selection } from "./Selection.ts"
+import { aboutSelection, type ChosenModel, type ModelChoice, type Selection, thinkingOf, type ThinkingState } from "./Selection.ts"
 import { type Destination, makeSwitching, type SwitchingOptions } from "./Switching.ts"
-import { type Prices, type SessionTotals, totalsOf } from "./Totals.ts"
+import { type SessionTotals, totalsOf } from "./Totals.ts"
 import type { Trust } from "./Trust.ts"
 import { type PromptTool, type SystemPrompt, type SystemText } from "./SystemPrompt.ts"
 import type { OfferedTool } from "./ToolSet.ts"
@@ -56,7 +58,7 @@ export interface AgentOptions extends Selection, ModuleWishes, Pick<CompactionOp
   /** How we run, for commands of extensions: `tui`, `text`, `print`, `json` or `rpc`; default `text`. */
   readonly mode?: string
   /** What permissions depend on beside the calls themselves. */
-  readonly permissions?: Pick<PermissionOptions, "grants" | "protectedPath">
+  readonly permissions?: Pick<PermissionOptions, "grants" | "protectedPath" | "mayBeProtected">
   /** What models cost, for `totals`. */
   readonly pricesOf?: (provider: string, model: string) => Prices | undefined
   /** The most requests to the model a run may make; absent for no limit. */
@@ -75,11 +77,13 @@ export interface AgentOptions extends Selection, ModuleWishes, Pick<CompactionOp
   readonly onIdleInput?: (input: UserInput, extension: string) => Effect.Effect<void>
 }
 
-const selectionOf = ({ contextWindow, model, provider, thinking }: Selection): Selection => ({
+const selectionOf = ({ contextWindow, model, prices, provider, thinking, thinkingLevels }: Selection): Selection => ({
   provider,
   model,
   ...(thinking === undefined ? {} : { thinking }),
-  ...(contextWindow === undefined ? {} : { contextWindow })
+  ...(thinkingLevels === undefined ? {} : { thinkingLevels }),
+  ...(contextWindow === undefined ? {} : { contextWindow }),
+  ...(prices === undefined ? {} : { prices })
 })
 
 const queuedText = (content: string, requestId: string | undefined): QueuedText => ({ content, ...(requestId === undefined ? {} : { requestId }) })
@@ -135,6 +139,13 @@ export class Agent extends Context.Service<Agent, {
   readonly selection: Effect.Effect<Selection>
   /** Has another model answer from the next run on. Fails when the session cannot be written; nothing is changed then. */
   readonly select: (choice: ModelChoice) => Effect.Effect<void, SessionUnwritable>
+  /** How much it thinks, and what levels there are. */
+  readonly thinking: Effect.Effect<ThinkingState>
+  /**
+   * Has it, and whoever answers after it, think so much from the next request on; a model without that level thinks as
+   * `ThinkingState.level` says. Fails when the session cannot be written; nothing is changed then.
+   */
+  readonly setThinking: (level: ThinkingLevel) => Effect.Effect<ThinkingState, SessionUnwritable>
   /** What the session has used so far. */
   readonly totals: Effect.Effect<SessionTotals>
   /** The way of working, and all there are. */
@@ -205,14 +216,13 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     return found.warnings
   })
   const wording = makeWording({ extensions, resources: () => resources, mentions: options.mentions ?? (() => Effect.succeed([])) })
-  let offered: Offered = { tools: undefined, commands: [], system: undefined }
-  let isActive: ((name: string) => boolean) | undefined
-  const tools = makeOffering({ extensions, own: () => own, mode: modes.active, isActive: () => isActive, ...(options.only === undefined ? {} : { only: options.only }) }).pipe(
-    Effect.tap((set) => {
-      if (offered.tools !== set) offered = { ...offered, tools: set }
-      return Effect.void
-    })
-  )
+  const active = makeActiveTools()
+  const offering = makeOffering({ extensions, own: () => own, mode: modes.active, active, ...(options.only === undefined ? {} : { only: options.only }) })
+  let offered: Offered = { known: offering.known, tools: undefined, commands: [], system: undefined }
+  const tools = Effect.tap(offering.tools, (set) => {
+    if (offered.tools !== set) offered = { ...offered, tools: set }
+    return Effect.void
+  })
   const system = Effect.map(tools, (set): SystemText => ({
     base: Option.getOrElse(resources.system, () => typeof options.system === "string" ? options.system : options.system(set.tools.map(promptTool))),
     appended: [...resources.appended, ...options.appended ?? [], modes.active().prompt]
@@ -228,10 +238,19 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
   /** One after another, and not before the extensions of the session have started. */
   const inTurn = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
     Effect.flatMap(Deferred.await(whole), ({ switching }) => turn.withPermits(1)(Effect.andThen(switching.ready, effect)))
-  const select = Effect.fnUntraced(function*(session: Session, choice: ModelChoice) {
-    yield* session.append({ type: "selection", provider: choice.provider, model: choice.model })
-    yield* choose(choice)
-    yield* hooks.run("session_settings_changed", aboutSelection(session, choice))
+  const record = (session: Session, { model, provider, thinking }: Selection) =>
+    session.append({ type: "selection", provider, model, ...(thinking === undefined ? {} : { thinking }) })
+  const changed = (session: Session) => Effect.suspend(() => hooks.run("session_settings_changed", aboutSelection(session, selection())))
+  const select = Effect.fnUntraced(function*(session: Session, { thinking = selection().thinking, ...choice }: ModelChoice) {
+    const next = { ...choice, ...(thinking === undefined ? {} : { thinking }) }
+    yield* record(session, next)
+    yield* choose(next)
+    yield* changed(session)
+  })
+  const setThinking = Effect.fnUntraced(function*(session: Session, thinking: ThinkingLevel) {
+    yield* record(session, { ...selection(), thinking })
+    if (chosen !== undefined) chosen = { ...chosen, selection: { ...chosen.selection, thinking } }
+    yield* changed(session)
   })
   const outer = yield* AtomicSession
   const modules = (current: () => Conversation) =>
@@ -241,9 +260,10 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
       options,
       selection,
       select: (choice) => Effect.ignore(Effect.suspend(() => select(current().session, choice))),
+      setThinking: (level) => Effect.ignore(Effect.suspend(() => setThinking(current().session, level))),
       resources: () => resources,
       offered: () => offered,
-      activate: (active) => Effect.andThen(Effect.sync(() => void (isActive = active)), lookUp),
+      activate: (names) => Effect.andThen(Effect.sync(() => active.choose(names, offering.known().map(({ tool }) => tool.name))), lookUp),
       whole: Deferred.await(whole),
       present: () => leaving,
       inTurn,
@@ -252,7 +272,8 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     })
   const onResumed = Effect.fnUntraced(function*(session: Session) {
     const choice = modelOf === undefined ? undefined : yield* modelOf(session)
-    if (choice !== undefined && (choice.provider !== selection().provider || choice.model !== selection().model)) yield* choose(choice)
+    const { model, provider, thinking } = selection()
+    if (choice !== undefined && (choice.provider !== provider || choice.model !== model || choice.thinking !== thinking)) yield* choose(choice)
   })
   const switching = yield* makeSwitching({
     selection,
@@ -260,6 +281,7 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     system,
     builtins: options.tools,
     tools,
+    toolNews: active.news,
     queues: options.queues ?? {},
     permissions: { ...options.permissions, unasked: () => yolo || modes.active().permissions !== "ask" },
     ...(compaction === undefined ? {} : { compaction }),
@@ -270,7 +292,7 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     onStarted: lookUp,
     lastWords: Effect.suspend(() => leaving?.commands.quiet ?? Effect.void),
     ...(options.maxSteps === undefined ? {} : { maxSteps: options.maxSteps }),
-    ...(onSwitch === undefined ? {} : { onSwitch }),
+    onSwitch: (to, from) => Effect.andThen(Effect.sync(active.reset), onSwitch?.(to, from) ?? Effect.void),
     onResumed,
     ...(onIdleInput === undefined ? {} : { onIdleText: (text, extension) => onIdleInput({ typed: text, literal: true }, extension) })
   }, options.session, Effect.asVoid(settle)).pipe(Effect.provideService(Hooks, hooks))
@@ -352,6 +374,11 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     reload: inTurn(reload),
     selection: Effect.sync(selection),
     select: (choice) => inTurn(Effect.suspend(() => select(switching.current().session, choice))),
+    thinking: Effect.sync(() => thinkingOf(selection())),
+    setThinking: Effect.fnUntraced(function*(thinking: ThinkingLevel) {
+      yield* Effect.andThen(Deferred.await(settled), setThinking(switching.current().session, thinking))
+      return thinkingOf(selection())
+    }),
     totals,
     mode: Effect.sync(modes.chosen),
     modes: modes.all,

@@ -10,7 +10,7 @@ import { type Compacted, type Compaction, type CompactionOptions, makeCompaction
 import { complete } from "./Completion.ts"
 import { type Farewell, makeFarewell } from "./Farewell.ts"
 import { History } from "./History.ts"
-import { makeLoop, type Origin, type RunResult } from "./Loop.ts"
+import { type LoopOptions, makeLoop, type Origin, type RunResult } from "./Loop.ts"
 import { makeModuleEvents, observed } from "./ModuleEvents.ts"
 import { makePermissions, type PermissionOptions, type Permissions } from "./Permissions.ts"
 import { providerEvents } from "./ProviderEvents.ts"
@@ -32,6 +32,7 @@ export interface ConversationOptions extends Pick<CompactionOptions, "compaction
   readonly builtins: ReadonlyArray<Tool>
   /** The tools of the next step. */
   readonly tools: Effect.Effect<ToolSet>
+  readonly toolNews: LoopOptions["toolNews"]
   readonly queues: QueueModes
   readonly permissions?: PermissionOptions
   /** Keeps what files held before calls changed them; nothing does where it is absent. */
@@ -103,7 +104,7 @@ export const makeConversation = Effect.fnUntraced(function*(
   }, () => selection().contextWindow)
   const farewell = makeFarewell(hooks, aboutSession(session))
   const loop = yield* makeLoop({
-    session, selection, system, queues, runner, events: makeModuleEvents(hooks, aboutSession(session), history), compaction, farewell, tools,
+    session, selection, system, queues, runner, events: makeModuleEvents(hooks, aboutSession(session), history), compaction, farewell, tools, toolNews: options.toolNews,
     ...(options.maxSteps === undefined ? {} : { maxSteps: options.maxSteps }),
     ...(options.snapshots === undefined ? {} : { snapshots: options.snapshots })
   })

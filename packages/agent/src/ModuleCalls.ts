@@ -29,8 +29,9 @@ export interface ModuleCallsOptions {
   readonly compact: (instruction: string) => Effect.Effect<Compacted>
   /** Offers only these of the tools from now on. */
   readonly offerOnly: (names: ReadonlyArray<string>) => Effect.Effect<void>
-  /** Has another model answer, or the same at another level of thinking; false when it cannot. */
-  readonly select: (name: { readonly provider?: string; readonly model?: string; readonly thinking?: string }) => Effect.Effect<boolean>
+  /** Has another model answer; false when it cannot. */
+  readonly setModel: (provider: string, model: string) => Effect.Effect<boolean>
+  readonly setThinking: (level: string) => Effect.Effect<void>
   /** Ends the program when nothing runs any more. */
   readonly shutdown: Effect.Effect<void>
 }
@@ -81,7 +82,7 @@ export const makeModuleCalls = (options: ModuleCallsOptions): AtomicSessionShape
     const { queues, session } = conversation()
     const texts = messages.map((message) => customText(message, extension))
     if (wish.deliverAs === "nextTurn") {
-      if ((yield* queues.keepForLater(texts)) === "full") yield* failed("too many messages wait already")
+      if ((yield* queues.keepForLater(texts)) === "full") return yield* failed("too many messages wait already")
       return done
     }
     if (wish.deliverAs === "interrupt") yield* options.interrupt
@@ -89,7 +90,7 @@ export const makeModuleCalls = (options: ModuleCallsOptions): AtomicSessionShape
     const idle: Array<QueuedText & { readonly custom: Custom }> = []
     for (const text of texts) {
       const offer = yield* queues.offer(mode, text)
-      if (offer === "full") yield* failed("too many messages wait already")
+      if (offer === "full") return yield* failed("too many messages wait already")
       if (offer === "idle") idle.push(text)
     }
     if (idle.length === 0) return done
@@ -192,9 +193,9 @@ export const makeModuleCalls = (options: ModuleCallsOptions): AtomicSessionShape
       case "tools.set_active":
         return Effect.as(options.offerOnly(listIn(params.names).map(textIn)), done)
       case "model.set":
-        return Effect.map(options.select({ provider: textIn(params.provider), model: textIn(params.id) }), (ok) => ({ ok }))
+        return Effect.map(options.setModel(textIn(params.provider), textIn(params.id)), (ok) => ({ ok }))
       case "model.thinking":
-        return Effect.as(options.select({ thinking: textIn(params.level) }), done)
+        return Effect.as(options.setThinking(textIn(params.level)), done)
       default:
         return outer.call(extension, method, params)
     }

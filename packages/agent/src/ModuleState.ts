@@ -6,7 +6,7 @@ import type { Conversation } from "./Conversation.ts"
 import type { Resources } from "./Resources.ts"
 import type { Selection } from "./Selection.ts"
 import { type SystemText, wholeText } from "./SystemPrompt.ts"
-import type { ToolSet } from "./ToolSet.ts"
+import type { OfferedTool, ToolSet } from "./ToolSet.ts"
 
 /** A model that can be chosen, with what is known of it (`contextWindow`, `available`, …). */
 export interface KnownModel extends JsonObject {
@@ -29,6 +29,8 @@ export interface ModuleStateOptions {
 /** What only an effect can find out; `refresh` of whoever made it does. */
 export interface Offered {
   readonly tools: ToolSet | undefined
+  /** All tools, those that are switched off, too, as they were at that moment. */
+  readonly known: () => ReadonlyArray<OfferedTool>
   readonly commands: ReadonlyArray<ExtensionCommand>
   readonly system: SystemText | undefined
 }
@@ -48,7 +50,7 @@ const modelOf = (models: ReadonlyArray<KnownModel>, provider: string, model: str
   return { name: model, ...known, id: model, provider, ...(contextWindow === undefined ? {} : { contextWindow }) }
 }
 
-const toolOf = ({ extension, guidelines, tool }: ToolSet["tools"][number]): JsonObject => ({
+const toolOf = ({ extension, guidelines, tool }: OfferedTool): JsonObject => ({
   name: tool.name,
   description: tool.description,
   parameters: tool.inputSchema,
@@ -89,7 +91,7 @@ export const makeModuleState = (options: ModuleStateOptions): (key: StateKey) =>
     scoped_models: () => nothing,
     thinking: () => selection().thinking ?? "",
     usage: derived(() => [history().entries.length, conversation(), offered().tools], usageOf),
-    tools: derived(() => [offered().tools], () => (offered().tools?.all ?? []).map(toolOf)),
+    tools: derived(() => [offered().tools], () => offered().known().map(toolOf)),
     active_tools: derived(() => [offered().tools], () => (offered().tools?.tools ?? []).map(({ tool }) => tool.name)),
     commands: derived(() => [offered().commands, resources()], () => commandsOf(offered().commands, resources())),
     skills: derived(() => [resources()], () => resources().skills.map(({ description, file, name }) => ({ name, description, path: file }))),

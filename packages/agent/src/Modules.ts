@@ -2,6 +2,7 @@
 import { Effect, type Scope } from "effect"
 import type { AtomicSessionShape } from "@nimlet/extension"
 import type { JsonObject } from "@nimlet/protocol"
+import { type ThinkingLevel, thinkingLevelOf } from "@nimlet/provider"
 import type { CommandRunner } from "./CommandRunner.ts"
 import type { Conversation } from "./Conversation.ts"
 import { makeModuleCalls } from "./ModuleCalls.ts"
@@ -21,7 +22,7 @@ export interface ModuleWishes {
   /** Models that extensions may read of and choose (seed 004). The same list as before stands for the same models. */
   readonly models?: () => ReadonlyArray<KnownModel>
   /** The model of that name, for an extension that chooses it; undefined when it cannot be had. */
-  readonly modelNamed?: (name: { readonly provider: string; readonly model: string; readonly thinking?: string }) => Effect.Effect<ModelChoice | undefined>
+  readonly modelNamed?: (name: { readonly provider: string; readonly model: string }) => Effect.Effect<ModelChoice | undefined>
   /** Flags that extensions registered and the command line has. The same object as before stands for the same flags. */
   readonly flags?: () => JsonObject
   /** Ends the program, for an extension that wants it ended; nothing happens where it is absent. */
@@ -36,8 +37,9 @@ export interface ModulesOptions extends Pick<ModuleStateOptions, "resources" | "
   readonly options: ModuleWishes & { readonly onIdleInput?: (input: UserInput, extension: string) => Effect.Effect<void> }
   readonly offered: () => Offered
   readonly select: (choice: ModelChoice) => Effect.Effect<void>
-  /** Says which tools are offered from now on. */
-  readonly activate: (isActive: (name: string) => boolean) => Effect.Effect<void>
+  readonly setThinking: (level: ThinkingLevel) => Effect.Effect<void>
+  /** Offers of the tools there are only these from now on. */
+  readonly activate: (names: ReadonlyArray<string>) => Effect.Effect<void>
   /** Complete when the agent is made; until then `present` gives nothing. */
   readonly whole: Effect.Effect<Leaving>
   readonly present: () => Leaving | undefined
@@ -50,7 +52,7 @@ const noModels: ReadonlyArray<KnownModel> = []
 const noFlags: JsonObject = {}
 
 /** The session that they are given. */
-export const makeModules = ({ activate, current, inTurn, interrupt, offered, options, outer, present, resources, scope, select, selection, whole }: ModulesOptions): AtomicSessionShape => {
+export const makeModules = ({ activate, current, inTurn, interrupt, offered, options, outer, present, resources, scope, select, selection, setThinking, whole }: ModulesOptions): AtomicSessionShape => {
   const { onIdleInput } = options
   const state = makeModuleState({
     conversation: current,
@@ -73,17 +75,16 @@ export const makeModules = ({ activate, current, inTurn, interrupt, offered, opt
       ...(onIdleInput === undefined ? {} : { onIdleInput }),
       interrupt,
       compact: (instruction) => inTurn(Effect.suspend(() => current().compact(instruction))),
-      offerOnly: (names) => {
-        const [wanted, known] = [new Set(names), new Set((offered().tools?.all ?? []).map(({ tool }) => tool.name))]
-        // Tools that are registered later are on, as they are without any such wish.
-        return activate((name) => wanted.has(name) || !known.has(name))
-      },
-      select: Effect.fnUntraced(function*(name) {
-        const { model, provider } = selection()
-        const choice = yield* options.modelNamed?.({ provider, model, ...name }) ?? Effect.undefined
+      offerOnly: activate,
+      setModel: Effect.fnUntraced(function*(provider, model) {
+        const choice = yield* options.modelNamed?.({ provider, model }) ?? Effect.undefined
         if (choice !== undefined) yield* select(choice)
         return choice !== undefined
       }),
+      setThinking: (name) => {
+        const level = thinkingLevelOf(name)
+        return level === undefined ? Effect.void : setThinking(level)
+      },
       shutdown: options.onShutdown ?? Effect.void
     })
   }

@@ -2,10 +2,12 @@
  * The tools of one step: what the model is offered and what a call is looked up in. Frozen for the step, so that an
  * extension coming or going never changes a request in flight.
  */
-import { Option } from "effect"
+import { type Effect, Option } from "effect"
 import * as AiTool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
-import type { JsonObject } from "@nimlet/protocol"
+import type { CallFailed } from "@nimlet/extension"
+import type { ConstrainedSampling, JsonObject } from "@nimlet/protocol"
+import { withSampling } from "@nimlet/provider"
 import type { Tool } from "@nimlet/tools"
 
 /** A tool and who brings it: `extension` names the extension, absent for a built-in. */
@@ -19,6 +21,12 @@ export interface OfferedTool {
   /** One line about it for the system prompt, and what the model should heed while it is offered. */
   readonly snippet?: string
   readonly guidelines?: ReadonlyArray<string>
+  /** What is validated in place of what the model sent (seed 004, `prepareArguments`). */
+  readonly prepare?: (args: unknown) => Effect.Effect<unknown, CallFailed>
+  /** Whether it may run beside its neighbours; absent: when it only reads. */
+  readonly parallel?: boolean
+  /** Its result, when it ends the run, is the run's answer. */
+  readonly answers?: boolean
 }
 
 /** Names of built-in tools, present and to come; no extension may take one. */
@@ -31,8 +39,8 @@ export const isHooked = ({ extension, tool }: OfferedTool): boolean => extension
 /** The tools of a step, in the order the model sees them. */
 export interface ToolSet {
   readonly tools: ReadonlyArray<OfferedTool>
-  /** Those and the ones that an extension has switched off. */
-  readonly all: ReadonlyArray<OfferedTool>
+  /** All there are, those that are not offered just now, too. */
+  readonly known: ReadonlyArray<OfferedTool>
   /** The tool of this exact name. */
   readonly find: (name: string) => Option.Option<OfferedTool>
   /** What the model reads when it calls one that is not there. */
@@ -41,7 +49,8 @@ export interface ToolSet {
   readonly toolkit: Toolkit.Toolkit<{ readonly [name: string]: ModelTool }>
 }
 
-const modelTool = (name: string, description: string, parameters: JsonObject) => AiTool.dynamic(name, { description, parameters })
+const modelTool = (name: string, description: string, parameters: JsonObject, sampling: ConstrainedSampling | undefined) =>
+  withSampling(AiTool.dynamic(name, { description, parameters }), sampling)
 
 /** A tool as a model provider is told of it. */
 export type ModelTool = ReturnType<typeof modelTool>
@@ -52,35 +61,34 @@ export interface ToolChoice {
   readonly only?: ReadonlyArray<string>
   /** Those that are offered just now; absent for all. */
   readonly offers?: (offered: OfferedTool) => boolean
-  /** Whether an extension lets it be offered; absent for all. */
-  readonly isActive?: ((name: string) => boolean) | undefined
   /** What is said of one that is not. */
   readonly withheld?: string
 }
 
 /** Freezes tools into a set. A later tool takes the place of an earlier one of its name (seed 000: the last one loaded wins). */
-export const toolSet = (tools: ReadonlyArray<OfferedTool>, { isActive = () => true, offers = () => true, only, withheld = "" }: ToolChoice = {}): ToolSet => {
+export const toolSet = (tools: ReadonlyArray<OfferedTool>, { offers = () => true, only, withheld = "" }: ToolChoice = {}): ToolSet => {
   const wanted = only === undefined ? undefined : new Set(only.map((name) => name.toLowerCase()))
   const byName = new Map<string, OfferedTool>()
   for (const offered of tools) {
     if (wanted === undefined || wanted.has(offered.tool.name.toLowerCase())) byName.set(offered.tool.name, offered)
   }
-  const all = [...byName.values()].filter((offered) => offered.unavailable === undefined && offers(offered))
-  const kept = all.filter(({ tool }) => isActive(tool.name))
+  const kept = [...byName.values()].filter((offered) => offered.unavailable === undefined && offers(offered))
   const found = new Map(kept.map((offered) => [offered.tool.name, offered]))
   return {
     tools: kept,
-    all,
+    known: [...byName.values()],
     find: (name) => Option.fromNullishOr(found.get(name)),
     whyNot: (name) => {
       const known = byName.get(name)
-      if (known === undefined) return `Unknown tool: ${name}`
-      return known.unavailable ?? (isActive(name) ? withheld : `The tool ${name} is switched off.`)
+      return known === undefined ? `Unknown tool: ${name}` : known.unavailable ?? withheld
     },
-    toolkit: Toolkit.make(...kept.map(({ tool }) => modelTool(tool.name, tool.description, tool.inputSchema)))
+    toolkit: Toolkit.make(...kept.map(({ tool }) => modelTool(tool.name, tool.description, tool.inputSchema, tool.constrainedSampling)))
   }
 }
 
-/** A tool that changes nothing may run beside its neighbours: its capabilities are read, or read and user. */
+/** A tool that changes nothing: its capabilities are read, or read and user. */
 export const isReadOnly = (tool: Pick<Tool, "capabilities">): boolean =>
   tool.capabilities.length > 0 && tool.capabilities.every((capability) => capability === "read" || capability === "user")
+
+/** Whether calls of it may run beside their neighbours. */
+export const isParallel = ({ parallel, tool }: OfferedTool): boolean => parallel ?? isReadOnly(tool)

@@ -107,10 +107,10 @@ describe("an extension that subscribed to everything", () => {
       const selected = { ...about, provider: "anthropic", model: "claude-sonnet-4-6", thinking: "" }
       const changed = { ...selected, model: "claude-haiku-4-5" }
       const payloads = (name: string) => heard.flatMap(({ event, payload }) => event === name ? [payload] : [])
-      const [began, next] = payloads("session_start")
+      const [began, renewed] = payloads("session_start")
       assert.deepStrictEqual(began, { ...selected, reason: "startup" })
-      assert.match(next.previous_session_file, new RegExp(`${from}\\.jsonl$`))
-      assert.deepStrictEqual({ ...next, previous_session_file: "" }, { ...changed, session_id: to, reason: "new", previous_session_file: "" })
+      assert.match(renewed.previous_session_file, new RegExp(`${from}\\.jsonl$`))
+      assert.deepStrictEqual({ ...renewed, previous_session_file: "" }, { ...changed, session_id: to, reason: "new", previous_session_file: "" })
       assert.deepStrictEqual(payloads("input"), [{ ...about, text: "read alpha.txt", images: [] }, { ...about, text: "now beta.txt", images: [] }])
       assert.deepStrictEqual(payloads("before_agent_start")[0], { ...about, prompt: "read alpha.txt", images: [], system_prompt: "Be good." })
       assert.deepStrictEqual(payloads("turn_start"), [about, about])

@@ -21,6 +21,8 @@ export interface Blocked {
   readonly blockedBy: ReadonlyArray<string>
   /** `input` only: one of them has done what was asked, which is no refusal. */
   readonly handled?: true
+  /** `tool_call` only: the refusal, as the call's result, wants no further model request. */
+  readonly terminate?: boolean
 }
 
 /** What became of an event; only gates can be blocked. */

@@ -2,23 +2,27 @@
  * A language model of the AI SDK as an `effect/ai` `LanguageModel`. The SDK's own loop, retries and tools are
  * not used: one request in, one stream of parts out.
  */
-import { Cause, Clock, Duration, Effect, Layer, Stream } from "effect"
+import { Cause, Clock, Duration, Effect, Layer, type Result, Stream } from "effect"
 import * as AiError from "effect/ai/AiError"
 import * as LanguageModel from "effect/ai/LanguageModel"
 import type * as Response from "effect/ai/Response"
 import { cutShort, toAiError } from "./AiSdk/Failure.ts"
-import type { AiPrompt, AiProviderOptions, AiSdkModel, AiStream, AiStreamPart, AiTool, CallOptions, Fetch, Thinking } from "./AiSdk/Model.ts"
+import type { AiPrompt, AiProviderOptions, AiSdkModel, AiStream, AiStreamPart, CallOptions, Fetch } from "./AiSdk/Model.ts"
 import { makePartsDecoder } from "./AiSdk/Parts.ts"
-import { makeAiPrompt, makeAiTools, type PromptStyle, toAiToolChoice } from "./AiSdk/Prompt.ts"
+import { makeAiPrompt, type PromptStyle, withGrammars } from "./AiSdk/Prompt.ts"
+import { makeAiTools, type SaidTools, toAiToolChoice, type ToolStyle } from "./AiSdk/Tools.ts"
 import { makeHookedFetch } from "./HookedFetch.ts"
+import type { ModelCompat } from "./ModelInfo.ts"
 import { RequestLimits } from "./RequestLimits.ts"
 import * as StreamedModel from "./StreamedModel.ts"
+import { clampThinking, Thinking, type ThinkingLevel, thinkingLevels } from "./Thinking.ts"
 
 /** One provider of the AI SDK, loaded: `providers/*.ts` make these. */
-export interface Connection {
+export interface Connection extends Pick<ToolStyle, "strictness" | "grammarTool"> {
   /** Makes the SDK's model around the `fetch` of one request. */
   readonly model: (fetch: Fetch) => AiSdkModel
   readonly toolImages?: PromptStyle["toolImages"]
+  readonly laterSystem?: PromptStyle["laterSystem"]
   /** A last change of the prompt, such as cache marks. */
   readonly decorate?: (prompt: AiPrompt) => AiPrompt
   /** Errors inside a stream that are only events of a kind this version of the SDK does not know. */
@@ -38,7 +42,10 @@ export interface AiSdkOptions {
   /** Longest silence on the connection; default 300 s. */
   readonly requestTimeout?: Duration.Input
   readonly maxOutputTokens?: number
-  readonly thinking?: Thinking
+  /** The levels of thinking it has; default all, and the provider makes of it what it can. */
+  readonly thinkingLevels?: ReadonlyArray<ThinkingLevel>
+  /** Special tools that the model takes; default none. */
+  readonly compat?: ModelCompat
   readonly providerOptions?: AiProviderOptions
   /** What sends requests; default the platform's `fetch`. */
   readonly fetch?: Fetch
@@ -102,7 +109,7 @@ const mergeOptions = (ours: AiProviderOptions = {}, theirs: AiProviderOptions = 
 interface Line extends Connection {
   readonly silence: Duration.Duration
   readonly say: (prompt: LanguageModel.ProviderOptions["prompt"]) => AiPrompt
-  readonly offer: (tools: LanguageModel.ProviderOptions["tools"]) => Array<AiTool>
+  readonly offer: (tools: LanguageModel.ProviderOptions["tools"]) => Result.Result<SaidTools, string>
 }
 
 const openLine = (options: AiSdkOptions): Effect.Effect<Line> =>
@@ -111,27 +118,35 @@ const openLine = (options: AiSdkOptions): Effect.Effect<Line> =>
     silence: Duration.fromInputUnsafe(options.requestTimeout ?? "300 seconds"),
     say: makeAiPrompt({
       ...(options.images === undefined ? {} : { images: options.images }),
-      ...(connection.toolImages === undefined ? {} : { toolImages: connection.toolImages })
+      ...(connection.toolImages === undefined ? {} : { toolImages: connection.toolImages }),
+      ...(connection.laterSystem === undefined ? {} : { laterSystem: connection.laterSystem })
     }),
-    offer: makeAiTools()
+    offer: makeAiTools({ ...connection, ...(options.compat === undefined ? {} : { compat: options.compat }) })
   }))
+
+/** The level in the SDK's words; nothing is said to a model that does not think. */
+const reasoningOf = (wanted: ThinkingLevel | undefined, levels: ReadonlyArray<ThinkingLevel> = thinkingLevels): Pick<CallOptions, "reasoning"> => {
+  if (wanted === undefined || levels.every((level) => level === "off")) return {}
+  const level = clampThinking(wanted, levels)
+  return { reasoning: level === "off" ? "none" : level }
+}
 
 const callOptions = (
   options: AiSdkOptions,
   connection: Line,
   request: LanguageModel.ProviderOptions,
-  limits: RequestLimits,
+  { grammars, tools }: SaidTools,
+  { limits, thinking }: { readonly limits: RequestLimits; readonly thinking: ThinkingLevel | undefined },
   signal: AbortSignal
 ): CallOptions => {
   const maxOutputTokens = Math.min(options.maxOutputTokens ?? Infinity, limits.maxOutputTokens ?? Infinity)
-  const prompt = connection.say(request.prompt)
-  const tools = connection.offer(request.tools)
+  const prompt = withGrammars(connection.say(request.prompt), grammars)
   return {
     prompt: connection.decorate === undefined ? prompt : connection.decorate(prompt),
     abortSignal: signal,
     ...(tools.length === 0 ? {} : { tools, toolChoice: toAiToolChoice(request.toolChoice) }),
     ...(maxOutputTokens === Infinity ? {} : { maxOutputTokens }),
-    ...(options.thinking === undefined || limits.plain === true ? {} : { reasoning: options.thinking }),
+    ...reasoningOf(thinking, options.thinkingLevels),
     providerOptions: mergeOptions(connection.providerOptions, options.providerOptions)
   }
 }
@@ -144,7 +159,7 @@ const request = Effect.fnUntraced(function*(options: AiSdkOptions, line: Effect.
   let leave: Effect.Effect<unknown> = abort
   yield* Effect.addFinalizer(() => leave)
   const connection = yield* line
-  const limits = yield* RequestLimits
+  const wishes = { limits: yield* RequestLimits, thinking: yield* Thinking }
   const hooked = yield* makeHookedFetch({
     provider: options.provider,
     model: options.model,
@@ -156,12 +171,14 @@ const request = Effect.fnUntraced(function*(options: AiSdkOptions, line: Effect.
     toAiError(error, { provider: options.provider, url: hooked.url(), now: clock.currentTimeMillisUnsafe() })
   // A silent connection is aborted with the error as its reason; the SDK hands that on, and `toAiError` finds it again.
   yield* Effect.forkScoped(Effect.catch(hooked.watch, (error) => Effect.sync(() => controller.abort(error))))
+  const offered = yield* Effect.mapError(Effect.fromResult(connection.offer(asked.tools)), (description) =>
+    AiError.make({ module: options.provider, method: "streamText", reason: new AiError.UnsupportedSchemaError({ description }) }))
   const answer = yield* Effect.tryPromise({
-    try: () => connection.model(hooked.fetch).doStream(callOptions(options, connection, asked, limits, controller.signal)),
+    try: () => connection.model(hooked.fetch).doStream(callOptions(options, connection, asked, offered, wishes, controller.signal)),
     catch: fail
   })
   const next = chunkReader(answer.stream)
-  const decoder = makePartsDecoder(connection.ignore)
+  const decoder = makePartsDecoder({ ignore: connection.ignore, grammars: offered.grammars })
   const read = Effect.tryPromise({ try: next, catch: fail })
   const cut = (what: string) => Effect.fail(AiError.make({ module: options.provider, method: "streamText", reason: cutShort(what) }))
 

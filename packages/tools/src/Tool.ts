@@ -3,13 +3,15 @@
  * permission or sessions; those stand around it in the agent.
  */
 import type { Effect } from "effect"
-import type { Capability, JsonObject, ToolContent } from "@nimlet/protocol"
+import type { Capability, ConstrainedSampling, JsonObject, ToolContent } from "@nimlet/protocol"
 
 /** What a call gives back. `details` is for people and programs (diffs, exit codes), never for the model. */
 export interface ToolResult {
   readonly content: ReadonlyArray<ToolContent>
   readonly isError: boolean
   readonly details?: JsonObject
+  /** No further model request, if all results of the step say so (seed 004). */
+  readonly terminate?: boolean
 }
 
 /** A change of one file that a call is about to make. */
@@ -24,10 +26,10 @@ export interface FileChange {
 
 /** What a running call may use beside its arguments. */
 export interface ToolContext {
-  /** The model's id of the call, where there is one. */
+  /** The model's id of the call; absent where no model made it. */
   readonly callId?: string
-  /** Publishes live output as it comes, a chunk at a time. */
-  readonly output: (delta: string) => Effect.Effect<void>
+  /** Publishes live output as it comes, a chunk at a time; `details` is what people and programs see beside all of it so far. */
+  readonly output: (delta: string, details?: JsonObject) => Effect.Effect<void>
   /** Told, when the call is interrupted, what it had to show by then; the caller may make it the call's result. */
   readonly interrupted?: (result: ToolResult) => Effect.Effect<void>
   /** Told of each change of a file right before it is made. */
@@ -44,8 +46,13 @@ export interface Tool<out R = never> {
   readonly description: string
   readonly inputSchema: JsonObject
   readonly capabilities: ReadonlyArray<Capability>
+  /** A hint to the provider; a key that is there but undefined is kept apart from none (seed 004). */
+  readonly constrainedSampling?: ConstrainedSampling | undefined
   readonly run: (args: JsonObject, context: ToolContext) => Effect.Effect<ToolResult, never, R>
 }
+
+/** The wish of tools whose arguments are often long: held to their schema where that can be had. */
+export const preferStrict: ConstrainedSampling = { type: "json_schema", strict: "prefer" }
 
 /** A result of one text. */
 export const textResult = (text: string, details?: JsonObject): ToolResult =>

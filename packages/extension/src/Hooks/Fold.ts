@@ -9,6 +9,8 @@ export interface Tally<N extends HookName> {
   readonly blockedBy: ReadonlyArray<string>
   readonly handled?: true
   readonly reasons: ReadonlyArray<string>
+  /** One that blocked wants no further model request. */
+  readonly terminate?: boolean
   readonly compaction?: HookCompaction
   readonly messages: ReadonlyArray<HookMessage>
   /** What a person should know of the composition, in order. */
@@ -121,10 +123,10 @@ export const applyReply = <N extends HookName>(
   extension: string,
   reply: HookReply<N>
 ): Tally<N> => {
-  const gate: { readonly allow?: boolean; readonly handled?: boolean; readonly reason?: string } = reply
+  const gate: { readonly allow?: boolean; readonly handled?: boolean; readonly reason?: string; readonly terminate?: boolean } = reply
   if (HookEvents[event].kind === "gate" && gate.allow === false) {
     const blocked = block(tally, extension, gate.reason)
-    return gate.handled === true ? { ...blocked, handled: true } : blocked
+    return { ...blocked, ...(gate.handled === true ? { handled: true } : {}), ...(gate.terminate === true ? { terminate: true } : {}) }
   }
   const change: Change<N> = changes[event]
   const payload = change(tally.payload, reply)
@@ -155,9 +157,15 @@ const withCompaction = <N extends HookName>(tally: Tally<N>, extension: string, 
 
 /** What the agent does in the end. */
 export const outcomeOf = <N extends HookName>(tally: Tally<N>): HookOutcome<N> => {
-  const { blockedBy, changedBy, compaction, handled, messages, payload, reasons } = tally
+  const { blockedBy, changedBy, compaction, handled, messages, payload, reasons, terminate } = tally
   const outcome = blockedBy.length > 0
-    ? { _tag: "Blocked" as const, reason: reasons.length === 0 ? "blocked by extension" : reasons.join("; "), blockedBy, ...(handled === undefined || reasons.length > 0 ? {} : { handled }) }
+    ? {
+      _tag: "Blocked" as const,
+      reason: reasons.length === 0 ? "blocked by extension" : reasons.join("; "),
+      blockedBy,
+      ...(handled === undefined || reasons.length > 0 ? {} : { handled }),
+      ...(terminate === undefined ? {} : { terminate })
+    }
     : { _tag: "Continue" as const, payload, changedBy, ...(messages.length === 0 ? {} : { messages }), ...(compaction === undefined ? {} : { compaction }) }
   // Only gates are ever blocked (`applyReply`), which the conditional type says and the compiler cannot follow.
   return outcome as HookOutcome<N>

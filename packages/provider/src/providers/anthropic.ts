@@ -3,6 +3,7 @@ import { createAnthropic } from "@ai-sdk/anthropic"
 import { Predicate, Redacted } from "effect"
 import type { Connection } from "../AiSdk.ts"
 import type { AiMessage, AiPrompt } from "../AiSdk/Model.ts"
+import { anthropicStrictness } from "../AiSdk/Strict.ts"
 import type { Endpoint } from "./Endpoint.ts"
 
 const EVENTS = new Set([
@@ -45,6 +46,7 @@ const markCache = (prompt: AiPrompt): AiPrompt => {
 export const connect = (endpoint: Endpoint): Connection => ({
   decorate: markCache,
   ignore: isUnknownEvent,
+  strictness: anthropicStrictness,
   model: (fetch) =>
     createAnthropic({
       baseURL: endpoint.baseURL,

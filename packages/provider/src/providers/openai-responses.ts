@@ -2,6 +2,7 @@
 import { createOpenAI } from "@ai-sdk/openai"
 import { Redacted } from "effect"
 import type { Connection } from "../AiSdk.ts"
+import { openaiStrictness } from "../AiSdk/Strict.ts"
 import type { Endpoint } from "./Endpoint.ts"
 
 /**
@@ -10,6 +11,10 @@ import type { Endpoint } from "./Endpoint.ts"
  */
 export const connect = (endpoint: Endpoint): Connection => ({
   providerOptions: { openai: { store: false } },
+  laterSystem: true,
+  strictness: openaiStrictness,
+  grammarTool: (name, description, { definition, syntax }) =>
+    ({ type: "provider", id: "openai.custom", name, args: { description, format: { type: "grammar", syntax, definition } } }),
   model: (fetch) =>
     createOpenAI({
       baseURL: endpoint.baseURL,
