@@ -1,12 +1,12 @@
 /** What a run writes into its session: answers, while they come and whole, results, and what stands for those that were cut. */
-import { Duration, Effect, Option, Ref } from "effect"
-import { type AssistantEntry, type ChangedFile, type ContentPart, type RunPlace, textOf } from "@nimlet/protocol"
+import { Duration, Effect, Latch, Option, Ref } from "effect"
+import { type AssistantEntry, type ChangedFile, type ContentPart, type CustomMessageEntry, type RunPlace, textOf } from "@nimlet/protocol"
 import { callsOf, type DraftPiece, isAssistant, type Session, type SessionUnwritable, type Snapshots, unanswered } from "@nimlet/session"
 import { errorResult, type FileChange, type ToolResult, versionOf } from "@nimlet/tools"
 import { uniqueIds } from "./CallOrder.ts"
 import { EventSink } from "./EventSink.ts"
 import type { Ledger } from "./Ledger.ts"
-import type { QueuedText } from "./Queues.ts"
+import type { Custom, QueuedText } from "./Queues.ts"
 import { untypedText } from "./RunEvents.ts"
 import type { Selection } from "./Selection.ts"
 import type { SettledCall, ToolCall } from "./ToolRunner.ts"
@@ -29,6 +29,16 @@ export interface OpenCall {
   readonly shown?: ToolResult
   readonly saved?: SettledCall
 }
+/** A message of an extension's own kind. */
+export const customEntry = (content: string, { details, display, images = [], type }: Custom, extension?: string): CustomMessageEntry => ({
+  type: "custom_message",
+  custom_type: type,
+  content: [...(content === "" ? [] : [untypedText(content)]), ...images],
+  display,
+  ...(extension === undefined || extension === "" ? {} : { extension }),
+  ...(details === undefined ? {} : { details })
+})
+
 /** The announced calls of a step whose results nobody was told yet, by id. */
 export type OpenCalls = ReadonlyMap<string, OpenCall>
 
@@ -119,18 +129,22 @@ export const makeJournal = (session: Session, ledger: Ledger, selection: () => S
       const { model: requested_model, provider } = selection()
       const draft = session.draft({ provider, requested_model, model: requested_model })
       let waiting: Array<DraftPiece> = []
+      const some = Latch.makeUnsafe()
       const write = Effect.suspend(() => {
         const pieces = waiting
         waiting = []
-        return pieces.length === 0 ? Effect.void : draft.add(pieces)
+        some.closeUnsafe()
+        return draft.add(pieces)
       })
       return {
         came: ({ delta, kind }) => {
           const last = waiting.at(-1)
           if (last?.kind === kind) waiting[waiting.length - 1] = { kind, text: last.text + delta }
           else waiting.push({ kind, text: delta })
+          if (waiting.length === 1) some.openUnsafe()
         },
-        keep: Effect.forever(Effect.andThen(Effect.sleep(draftPause), write))
+        // A model that says nothing yet costs nothing.
+        keep: Effect.forever(some.await.pipe(Effect.andThen(Effect.sleep(draftPause)), Effect.andThen(write)))
       }
     },
     result,
@@ -185,10 +199,10 @@ export const makeJournal = (session: Session, ledger: Ledger, selection: () => S
     }),
     deliver: Effect.fnUntraced(function*(place, texts) {
       const { publish } = yield* EventSink
-      for (const { content, extension } of texts) {
+      for (const { content, custom, extension } of texts) {
         const part = extension === undefined ? { type: "text" as const, text: content } : untypedText(content)
-        yield* append({ type: "user", role: "user", content: [part] })
-        yield* publish({ type: "message", role: "user", content, session_id: place.session_id, turn_id: place.turn_id })
+        yield* append(custom === undefined ? { type: "user", role: "user", content: [part] } : customEntry(content, custom, extension))
+        if (custom?.display !== false) yield* publish({ type: "message", role: "user", content, session_id: place.session_id, turn_id: place.turn_id })
       }
     }, Effect.uninterruptible)
   }
