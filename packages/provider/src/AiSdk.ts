@@ -168,7 +168,7 @@ const request = Effect.fnUntraced(function*(options: AiSdkOptions, line: Effect.
   })
   const clock = yield* Clock.Clock
   const fail = (error: unknown): AiError.AiError =>
-    toAiError(error, { provider: options.provider, url: hooked.url(), now: clock.currentTimeMillisUnsafe() })
+    toAiError(error, { provider: options.provider, url: hooked.url(), answered: hooked.answered(), now: clock.currentTimeMillisUnsafe() })
   // A silent connection is aborted with the error as its reason; the SDK hands that on, and `toAiError` finds it again.
   yield* Effect.forkScoped(Effect.catch(hooked.watch, (error) => Effect.sync(() => controller.abort(error))))
   const offered = yield* Effect.mapError(Effect.fromResult(connection.offer(asked.tools)), (description) =>

@@ -7,7 +7,7 @@ import { type AuthFile, type CredentialSearch, type Environment, findCredential,
 import { guessModel, makeModelCatalog } from "./ModelCatalog.ts"
 import { type ModelEntry, type ModelInfo, withEntry } from "./ModelInfo.ts"
 import * as Offline from "./Offline.ts"
-import { type Api, apiNames, type Preset, presets } from "./Presets.ts"
+import { type Api, apiNames, type Preset, presets, versionPath } from "./Presets.ts"
 import {
   type AuthFileInvalid, InvalidEndpoint, MissingCredential, MissingModel, ScriptInvalid, UnknownApi, UnknownProvider
 } from "./ProviderError.ts"
@@ -82,12 +82,12 @@ const load: { readonly [A in Api | "openai-compatible"]: Effect.Effect<{ readonl
 
 const own = <A>(record: { readonly [name: string]: A }, name: string): A | undefined => Object.hasOwn(record, name) ? record[name] : undefined
 
-/** A base URL without a slash at its end; `/v1` is added when it has no path. `undefined` when it is no `http` URL. */
-export const baseUrl = (endpoint: string): string | undefined => {
+/** A base URL without a slash at its end; the interface's version is added when it has no path. `undefined` when it is no `http` URL. */
+export const baseUrl = (endpoint: string, api: Api = "openai-chat"): string | undefined => {
   const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol)) return undefined
   const path = url.pathname.replace(/\/+$/, "")
-  return `${url.origin}${path === "" ? "/v1" : path}${url.search}`
+  return `${url.origin}${path === "" ? versionPath(api) : path}${url.search}`
 }
 
 const idOf = (entry: string | ModelEntry): string => typeof entry === "string" ? entry : entry.id
@@ -146,10 +146,10 @@ const make = Effect.fnUntraced(function*(options: ModelsOptions): Effect.fn.Retu
     return "offline"
   })
 
-  const endpointOf = (provider: string, preset: Preset | undefined, ref: ModelRef): Effect.Effect<string, InvalidEndpoint> => {
+  const endpointOf = (provider: string, api: Api, preset: Preset | undefined, ref: ModelRef): Effect.Effect<string, InvalidEndpoint> => {
     const moved = preset?.endpointVariable === undefined ? undefined : options.environment[preset.endpointVariable]
     const endpoint = ref.endpoint ?? settingsOf(provider)?.endpoint ?? (moved === "" ? undefined : moved) ?? preset?.endpoint ?? ""
-    const url = baseUrl(endpoint)
+    const url = baseUrl(endpoint, api)
     return url === undefined ? Effect.fail(new InvalidEndpoint({ provider, endpoint })) : Effect.succeed(url)
   }
   const apiOf = (provider: string, preset: Preset | undefined, ref: ModelRef): Effect.Effect<Api, UnknownApi> => {
@@ -165,7 +165,7 @@ const make = Effect.fnUntraced(function*(options: ModelsOptions): Effect.fn.Retu
       return yield* new UnknownProvider({ provider, known })
     }
     const api = yield* apiOf(provider, preset, ref)
-    const baseURL = yield* endpointOf(provider, preset, ref)
+    const baseURL = yield* endpointOf(provider, api, preset, ref)
     const model = ref.model ?? settings?.last_model ?? settings?.models?.map(idOf)[0] ?? preset?.defaultModel
     if (model === undefined) return yield* new MissingModel({ provider })
     const [file, info] = yield* Effect.all([authFile, about(provider, model)], { concurrency: 2 })
@@ -174,8 +174,9 @@ const make = Effect.fnUntraced(function*(options: ModelsOptions): Effect.fn.Retu
     const needsKey = settings?.requires_api_key ?? (variablesOf(provider).length > 0 || own(file.entries, provider) !== undefined)
     if (Option.isNone(found) && needsKey) return yield* new MissingCredential({ provider, variables })
     const loaded = load[api === "openai-chat" && provider !== "openai" ? "openai-compatible" : api]
-    const endpoint: Endpoint = { provider, model, baseURL, apiKey: Option.getOrUndefined(found)?.key }
-    const optionsName = api === "anthropic" ? "anthropic" : api === "openai-chat" && provider !== "openai" ? provider : "openai"
+    const thinks = info.thinkingLevels.some((level) => level !== "off")
+    const endpoint: Endpoint = { provider, model, baseURL, apiKey: Option.getOrUndefined(found)?.key, thinks }
+    const optionsName = api === "openai-responses" ? "openai" : api === "openai-chat" ? provider : api
     return {
       info,
       warm: Effect.asVoid(loaded),

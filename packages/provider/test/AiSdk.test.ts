@@ -24,7 +24,7 @@ const toolkit: Toolkit.WithHandler<{ read: typeof read }> = { tools: tools.tools
 
 const connects = { anthropic: anthropicConnect, responses: responsesConnect, chat: chatConnect, compatible: compatibleConnect }
 const make = (api: keyof typeof connects, url: string, more: Partial<AiSdk.AiSdkOptions> = {}) => {
-  const endpoint: Endpoint = { provider: api, model: "m", baseURL: `${url}/v1`, apiKey: Redacted.make("secret-key") }
+  const endpoint: Endpoint = { provider: api, model: "m", baseURL: `${url}/v1`, apiKey: Redacted.make("secret-key"), thinks: true }
   return AiSdk.make({ provider: api, model: "m", connect: Effect.succeed(connects[api](endpoint)), ...more })
 }
 const ask = (model: LanguageModel.LanguageModel, prompt: Prompt.RawInput = "hello") =>

@@ -6,6 +6,8 @@ export interface Endpoint {
   /** The name it goes by: `anthropic`, `openai`, or that of a named endpoint. */
   readonly provider: string
   readonly model: string
+  /** Whether the model thinks, so that it can be asked to show that. */
+  readonly thinks: boolean
   /** Base URL with its version path, no slash at the end. */
   readonly baseURL: string
   /** Absent for a server that wants none. */
