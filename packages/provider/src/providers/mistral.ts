@@ -2,7 +2,7 @@
 import { createMistral } from "@ai-sdk/mistral"
 import { Hash, Redacted } from "effect"
 import type { Connection } from "../AiSdk.ts"
-import type { AiMessage, AiPrompt } from "../AiSdk/Model.ts"
+import type { AiMessage } from "../AiSdk/Model.ts"
 import { openaiStrictness } from "../AiSdk/Strict.ts"
 import type { Endpoint } from "./Endpoint.ts"
 
@@ -28,7 +28,7 @@ const own = (message: AiMessage): ReadonlyArray<AiMessage> => {
 export const connect = (endpoint: Endpoint): Connection => ({
   toolImages: "user",
   strictness: openaiStrictness,
-  decorate: (prompt: AiPrompt): AiPrompt => prompt.flatMap(own),
+  decorate: ({ prompt, tools }) => ({ prompt: prompt.flatMap(own), tools }),
   model: (fetch) =>
     createMistral({
       baseURL: endpoint.baseURL,
