@@ -21,6 +21,14 @@ export interface ProviderSettings {
   readonly api?: string
   /** The variable that holds its key, or several in order, in place of the preset's. */
   readonly api_key_env?: string | ReadonlyArray<string>
+  /** Its key, where an extension brings it. */
+  readonly api_key?: Redacted.Redacted
+  /** Whether its key may stand in `auth.json`; default yes. */
+  readonly auth_file?: boolean
+  /** Sent with every request; a value `$NAME` is that of the variable, and left out where there is none. */
+  readonly headers?: { readonly [name: string]: string }
+  /** Whether the models of the catalogue are its own, too; default yes. */
+  readonly catalogue?: boolean
   /** Whether it must have a key. Default: yes when a variable or an entry of `auth.json` is named for it. */
   readonly requires_api_key?: boolean
   /** Models it has, by id or with what is to be known of them; the first is its default. */
@@ -134,8 +142,16 @@ const make = Effect.fnUntraced(function*(options: ModelsOptions): Effect.fn.Retu
     const named = settingsOf(provider)?.api_key_env
     return named === undefined ? own(presets, provider)?.variables ?? [] : typeof named === "string" ? [named] : named
   }
-  const search = (provider: string, file: AuthFile, flag?: Redacted.Redacted): Effect.Effect<CredentialSearch, AuthFileInvalid> =>
-    findCredential({ provider, variables: variablesOf(provider), flag, file, environment: options.environment })
+  const search = (provider: string, file: AuthFile, flag?: Redacted.Redacted): Effect.Effect<CredentialSearch, AuthFileInvalid> => {
+    const { api_key, auth_file = true } = settingsOf(provider) ?? {}
+    if (flag === undefined && api_key !== undefined) return Effect.succeed({ found: Option.some({ key: api_key, source: "extension" }), variables: [] })
+    return findCredential({ provider, variables: variablesOf(provider), flag, file: auth_file ? file : { ...file, entries: {} }, environment: options.environment })
+  }
+  const headersOf = ({ headers = {} }: ProviderSettings = {}): { readonly [name: string]: string } =>
+    Object.fromEntries(Object.entries(headers).flatMap(([name, value]) => {
+      const said = value.startsWith("$") ? options.environment[value.slice(1).replace(/^\{(.*)\}$/, "$1")] : value
+      return said === undefined ? [] : [[name, said]]
+    }))
 
   const defaultProvider = Effect.gen(function*() {
     const file = yield* authFile
@@ -175,7 +191,7 @@ const make = Effect.fnUntraced(function*(options: ModelsOptions): Effect.fn.Retu
     if (Option.isNone(found) && needsKey) return yield* new MissingCredential({ provider, variables })
     const loaded = load[api === "openai-chat" && provider !== "openai" ? "openai-compatible" : api]
     const thinks = info.thinkingLevels.some((level) => level !== "off")
-    const endpoint: Endpoint = { provider, model, baseURL, apiKey: Option.getOrUndefined(found)?.key, thinks }
+    const endpoint: Endpoint = { provider, model, baseURL, apiKey: Option.getOrUndefined(found)?.key, headers: headersOf(settings), thinks }
     const optionsName = api === "openai-responses" ? "openai" : api === "openai-chat" ? provider : api
     return {
       info,
@@ -216,8 +232,9 @@ const make = Effect.fnUntraced(function*(options: ModelsOptions): Effect.fn.Retu
 
   const list = Effect.map(
     Effect.forEach(hosted, (provider) => {
-      const named = settingsOf(provider)?.models?.map(idOf) ?? []
-      const all = Effect.map(catalog.list(provider), (known) => [...new Set([...named, ...known.map(({ model }) => model)])])
+      const { catalogue = true, models = [] } = settingsOf(provider) ?? {}
+      const named = models.map(idOf)
+      const all = Effect.map(catalogue ? catalog.list(provider) : Effect.succeed([]), (known) => [...new Set([...named, ...known.map(({ model }) => model)])])
       return Effect.flatMap(all, Effect.forEach((model) => about(provider, model)))
     }),
     (lists) => [...lists.flat(), offline]

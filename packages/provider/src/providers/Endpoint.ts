@@ -10,6 +10,8 @@ export interface Endpoint {
   readonly thinks: boolean
   /** Base URL with its version path, no slash at the end. */
   readonly baseURL: string
+  /** Sent with every request, beside the provider's own. */
+  readonly headers: { readonly [name: string]: string }
   /** Absent for a server that wants none. */
   readonly apiKey: Redacted.Redacted | undefined
 }

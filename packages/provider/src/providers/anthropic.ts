@@ -58,6 +58,7 @@ export const connect = (endpoint: Endpoint): Connection => ({
   model: (fetch) =>
     createAnthropic({
       baseURL: endpoint.baseURL,
+      headers: endpoint.headers,
       // Never left out: the SDK would look for a key in the process environment.
       apiKey: endpoint.apiKey === undefined ? "" : Redacted.value(endpoint.apiKey),
       fetch

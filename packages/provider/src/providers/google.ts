@@ -10,6 +10,7 @@ export const connect = (endpoint: Endpoint): Connection => ({
   model: (fetch) =>
     createGoogle({
       baseURL: endpoint.baseURL,
+      headers: endpoint.headers,
       apiKey: endpoint.apiKey === undefined ? "" : Redacted.value(endpoint.apiKey),
       fetch
     })(endpoint.model)

@@ -32,6 +32,7 @@ export const connect = (endpoint: Endpoint): Connection => ({
   model: (fetch) =>
     createMistral({
       baseURL: endpoint.baseURL,
+      headers: endpoint.headers,
       apiKey: endpoint.apiKey === undefined ? "" : Redacted.value(endpoint.apiKey),
       fetch
     })(endpoint.model)
