@@ -4,9 +4,17 @@
  */
 import { Effect, type FileSystem, Option } from "effect"
 import { type CatalogFile, readCatalogFile } from "./ModelCatalog/CatalogFile.ts"
+import type { Refreshed, RefreshOptions } from "./ModelCatalog/Refresh.ts"
 import type { Row } from "./ModelCatalog/Rows.ts"
 import { type ModelInfo, withEntry } from "./ModelInfo.ts"
+import type { CatalogUnavailable } from "./ProviderError.ts"
 import { type ThinkingLevel, thinkingLevels } from "./Thinking.ts"
+
+export type { Refreshed } from "./ModelCatalog/Refresh.ts"
+
+/** `Refresh.refresh`, whose code is loaded when it is asked for. */
+export const refreshCatalog = (options: RefreshOptions): Effect.Effect<Refreshed, CatalogUnavailable, FileSystem.FileSystem> =>
+  Effect.flatMap(Effect.promise(() => import("./ModelCatalog/Refresh.ts")), ({ refresh }) => refresh(options))
 
 /** The catalogue of this machine. */
 export interface ModelCatalog {

@@ -50,6 +50,12 @@ export interface ModelRef {
   readonly script?: string
 }
 
+/** A model of a list. */
+export interface ListedModel extends ModelInfo {
+  /** Whether it could be asked: its provider has a key, or needs none. */
+  readonly ready: boolean
+}
+
 /** A model ready to be asked. */
 export interface ResolvedModel {
   readonly info: ModelInfo
@@ -121,7 +127,7 @@ export class Models extends Context.Service<Models, {
   /** What is known of a model, its provider being known or not. */
   readonly about: (provider: string, model: string) => Effect.Effect<ModelInfo>
   /** Every model that is known by name: of the settings, of the catalogue, and `offline`. */
-  readonly list: Effect.Effect<ReadonlyArray<ModelInfo>>
+  readonly list: Effect.Effect<ReadonlyArray<ListedModel>>
 }>()("@nimlet/provider/Models") {
   /** The models of this machine. `auth.json` is read anew at each call, so a key may be added while a session runs. */
   static layer(options: ModelsOptions): Layer.Layer<Models, never, FileSystem.FileSystem> {
@@ -147,6 +153,9 @@ const make = Effect.fnUntraced(function*(options: ModelsOptions): Effect.fn.Retu
     if (flag === undefined && api_key !== undefined) return Effect.succeed({ found: Option.some({ key: api_key, source: "extension" }), variables: [] })
     return findCredential({ provider, variables: variablesOf(provider), flag, file: auth_file ? file : { ...file, entries: {} }, environment: options.environment })
   }
+  /** A server of one's own may want no key; one that is known to want one, or whose variable is named, must have it. */
+  const needsKey = (provider: string, file: AuthFile): boolean =>
+    settingsOf(provider)?.requires_api_key ?? (variablesOf(provider).length > 0 || own(file.entries, provider) !== undefined)
   const headersOf = ({ headers = {} }: ProviderSettings = {}): { readonly [name: string]: string } =>
     Object.fromEntries(Object.entries(headers).flatMap(([name, value]) => {
       const said = value.startsWith("$") ? options.environment[value.slice(1).replace(/^\{(.*)\}$/, "$1")] : value
@@ -186,9 +195,7 @@ const make = Effect.fnUntraced(function*(options: ModelsOptions): Effect.fn.Retu
     if (model === undefined) return yield* new MissingModel({ provider })
     const [file, info] = yield* Effect.all([authFile, about(provider, model)], { concurrency: 2 })
     const { found, variables } = yield* search(provider, file, ref.apiKey)
-    // A server of one's own may want no key; one that is known to want one, or whose variable is named, must have it.
-    const needsKey = settings?.requires_api_key ?? (variablesOf(provider).length > 0 || own(file.entries, provider) !== undefined)
-    if (Option.isNone(found) && needsKey) return yield* new MissingCredential({ provider, variables })
+    if (Option.isNone(found) && needsKey(provider, file)) return yield* new MissingCredential({ provider, variables })
     const loaded = load[api === "openai-chat" && provider !== "openai" ? "openai-compatible" : api]
     const thinks = info.thinkingLevels.some((level) => level !== "off")
     const endpoint: Endpoint = { provider, model, baseURL, apiKey: Option.getOrUndefined(found)?.key, headers: headersOf(settings), thinks }
@@ -230,14 +237,19 @@ const make = Effect.fnUntraced(function*(options: ModelsOptions): Effect.fn.Retu
     return { ...without, info: offline, layer: Offline.layer }
   })
 
+  const ready = Effect.fnUntraced(function*(provider: string) {
+    const file = yield* authFile
+    return !needsKey(provider, file) || Option.isSome((yield* search(provider, file)).found)
+  }, Effect.orElseSucceed(() => false))
+
   const list = Effect.map(
     Effect.forEach(hosted, (provider) => {
       const { catalogue = true, models = [] } = settingsOf(provider) ?? {}
       const named = models.map(idOf)
       const all = Effect.map(catalogue ? catalog.list(provider) : Effect.succeed([]), (known) => [...new Set([...named, ...known.map(({ model }) => model)])])
-      return Effect.flatMap(all, Effect.forEach((model) => about(provider, model)))
+      return Effect.flatMap(Effect.all([all, ready(provider)]), ([ids, ready]) => Effect.forEach(ids, (model) => Effect.map(about(provider, model), (info): ListedModel => ({ ...info, ready }))))
     }),
-    (lists) => [...lists.flat(), offline]
+    (lists) => [...lists.flat(), { ...offline, ready: true }]
   )
 
   return { resolve, defaultProvider, known, about, list }
