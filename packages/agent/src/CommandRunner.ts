@@ -10,7 +10,7 @@ import { Sessions, titleOf } from "@nimlet/session"
 import type { Files } from "@nimlet/tools"
 import type { SwitchRefused } from "./AgentError.ts"
 import { chatMessages } from "./ChatMessages.ts"
-import { type BuiltinName, builtinNamed, helpText, type TypedCommand } from "./Commands.ts"
+import { type BuiltinName, builtinNamed, helpText, initPrompt, type TypedCommand } from "./Commands.ts"
 import { EventSink } from "./EventSink.ts"
 import { extensionList } from "./ExtensionList.ts"
 import type { RunResult } from "./Loop.ts"
@@ -244,6 +244,11 @@ export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<
         return voice.tell(on ? "Calls run without a question." : "Calls are asked about.")
       },
       stats: (_, voice) => Effect.flatMap(options.totals, (totals) => voice.tell(totalsText(totals))),
+      init: (wish, voice) =>
+        Effect.sync(() => {
+          voice.follow()
+          return { success: true, text: "", prompt: initPrompt(wish) }
+        }),
       help: (_, voice) =>
         Effect.flatMap(extensions.commands, (others) => {
           const { skills, templates } = options.resources()

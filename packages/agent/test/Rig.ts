@@ -182,6 +182,7 @@ const rigIn = <A, E>(options: RigOptions, body: (rig: Rig) => Effect.Effect<A, E
         }),
       stop: Effect.sync(() => void log.push("stop")),
       restart: () => Effect.succeed(false),
+  disable: () => Effect.succeed(false),
       tools: Effect.succeed(options.extensionTools ?? []),
       commands: Effect.succeed(Object.keys(commands).map((name) => ({ name, description: "", whileBusy: false, extension: "test" }))),
       modes: Effect.sync(() => options.modes?.() ?? []),

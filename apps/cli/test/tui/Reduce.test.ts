@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { AgentEvent } from "@nimlet/protocol"
 import type { Item } from "../../src/tui/Item.ts"
-import type { Command } from "../../src/tui/State.ts"
+import type { Command } from "../../src/tui/Command.ts"
 import { place, Rig } from "./Rig.ts"
 
 const submitted = (text: string, as: "steer" | "followUp" = "steer") => ({ type: "submitted", text, as }) as const
