@@ -127,7 +127,8 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
       const found = tools.find(call.name)
       if (Option.isNone(found)) return errorResult(tools.whyNot(call.name))
       const offered = found.value
-      if (call.parseError !== undefined) return errorResult(unreadable(call.input, call.parseError))
+      // No text at all means no arguments, whatever a provider makes of it.
+      if (call.parseError !== undefined && call.input !== "") return errorResult(unreadable(call.input, call.parseError))
       const prepared = offered.prepare === undefined ? Result.succeed(call.input) : yield* Effect.result(offered.prepare(call.input))
       if (Result.isFailure(prepared)) return errorResult(prepared.failure.message)
       const parsed = argumentsOf(prepared.success)
