@@ -5,12 +5,13 @@
 import { Context, Deferred, Effect, Layer, Option, Scope, Semaphore, type Stream } from "effect"
 import * as LanguageModel from "effect/ai/LanguageModel"
 import { AtomicSession, Extensions, Hooks } from "@nimlet/extension"
-import type { AgentEvent, ContentPart, RunPlace } from "@nimlet/protocol"
+import type { AgentEvent, ContentPart } from "@nimlet/protocol"
 import type { Prices, ThinkingLevel } from "@nimlet/provider"
 import type { Session, Sessions, SessionUnwritable } from "@nimlet/session"
 import type { Files, Tool } from "@nimlet/tools"
 import { makeActiveTools } from "./ActiveTools.ts"
 import type { RequiredExtensionMissing, SwitchRefused } from "./AgentError.ts"
+import { AsideFailed, makeAsides } from "./Aside.ts"
 import { makeCommandRunner } from "./CommandRunner.ts"
 import type { Compacted, CompactionOptions } from "./Compaction.ts"
 import type { Conversation } from "./Conversation.ts"
@@ -24,8 +25,8 @@ import { makeOffering } from "./Offering.ts"
 import type { Offer, QueueChange, Queued, QueuedText, QueueModes } from "./Queues.ts"
 import type { PermissionOptions } from "./Permissions.ts"
 import { makeRunControl } from "./RunControl.ts"
+import { refuseRun } from "./RefusedRun.ts"
 import { noResources, type ResourcePaths, type Resources } from "./Resources.ts"
-import { promptOf } from "./RunEvents.ts"
 import { withScopedContext } from "./ScopedRead.ts"
 import { aboutSelection, type ChosenModel, type ModelChoice, type Selection, thinkingOf, type ThinkingState } from "./Selection.ts"
 import { type Destination, makeSwitching, type SwitchingOptions } from "./Switching.ts"
@@ -109,7 +110,12 @@ export class Agent extends Context.Service<Agent, {
   readonly prompt: (input: UserInput) => Effect.Effect<RunResult>
   /** Runs words to their end: `prompt` for a program that has no more to say of them. */
   readonly send: (text: string) => Effect.Effect<RunResult>
-  /** Stops what runs and all that waits behind it, as interrupting their fibers does, and returns when it is over. */
+  /**
+   * The command in what was typed, if it is one of an extension that may run beside a turn: running it gives its message.
+   * What it wants said waits in the queue. Undefined for all else, which `prompt` runs when its turn comes.
+   */
+  readonly aside: (typed: string) => Effect.Effect<Effect.Effect<string, AsideFailed> | undefined>
+  /** Stops what runs, all that waits behind it and goes on beside it, as interrupting their fibers does, and returns when it is over. */
   readonly interrupt: Effect.Effect<void>
   /** What happens from now on. A slow taker slows the run, and nothing is lost. */
   readonly events: Stream.Stream<AgentEvent>
@@ -277,6 +283,7 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
   })
   const switching = yield* makeSwitching({
     selection,
+    onLeave: control.interruptBeside,
     languageModel: Effect.andThen(Deferred.await(settled), present),
     system,
     builtins: options.tools,
@@ -307,23 +314,10 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     yield* publish({ type: "diagnostic", level: "warning", message: `queued messages that were not delivered: ${left}` })
   })
 
-  /** The records of a run that may not be one. */
-  const refuse = Effect.fnUntraced(function*(content: ReadonlyArray<ContentPart>, message: string) {
-    const { publish } = yield* EventSink
-    const { id } = switching.current().session
-    const place: RunPlace = { session_id: id, turn_id: `${id}:refused`, run_id: `${id}:refused` }
-    const prompt = promptOf(content)
-    yield* publish({ type: "message", role: "user", content: prompt, session_id: id, turn_id: place.turn_id })
-    yield* publish({ type: "run_start", ...place, prompt })
-    yield* publish({ type: "error", ...place, step: -1, message })
-    yield* publish({ type: "run_end", ...place })
-    return { success: false, text: "" }
-  }, Effect.uninterruptible)
-
   const say = (content: ReadonlyArray<ContentPart>, origin?: Origin): Effect.Effect<RunResult> =>
     Effect.suspend(() => {
       const missing = switching.unready()
-      if (missing !== undefined) return refuse(content, missing.message)
+      if (missing !== undefined) return refuseRun(switching.current().session.id, content, missing.message)
       const running = modes.during(switching.current().run(content, origin))
       return onIdleInput === undefined ? Effect.ensuring(running, dropLeft) : running
     })
@@ -350,6 +344,7 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
 
   const go = (target: Parameters<typeof switching.go>[0]) => inTurn(switching.go(target, () => Effect.void))
 
+  const asides = yield* makeAsides({ switching, selection, mode: options.mode ?? "text" })
   const submit = (input: UserInput) => control.during(inTurn(prompt(input)))
 
   leaving = { commands: runCommand, switching }
@@ -358,6 +353,8 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
   return {
     prompt: submit,
     send: (typed) => submit({ typed }),
+    aside: (typed) =>
+      Effect.map(asides(typed), (run) => run === undefined ? undefined : control.beside(run, new AsideFailed({ command: typed.trim().slice(1), why: "Interrupted" }))),
     interrupt: control.interrupt,
     events: control.events,
     steer: (content, requestId) => Effect.flatMap(conversation, ({ queues }) => queues.offer("steer", queuedText(content, requestId))),

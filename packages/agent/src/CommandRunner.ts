@@ -5,11 +5,11 @@
  */
 import { Effect, Latch, Result } from "effect"
 import { type CommandReply, Extensions, type SessionAccessShape } from "@nimlet/extension"
-import type { CommandContext, RunPlace, SessionAction } from "@nimlet/protocol"
+import type { RunPlace, SessionAction } from "@nimlet/protocol"
 import { Sessions, titleOf } from "@nimlet/session"
 import type { Files } from "@nimlet/tools"
 import type { SwitchRefused } from "./AgentError.ts"
-import { chatMessages } from "./ChatMessages.ts"
+import { commandContext } from "./CommandContext.ts"
 import { type BuiltinName, builtinNamed, helpText, initPrompt, type TypedCommand } from "./Commands.ts"
 import { EventSink } from "./EventSink.ts"
 import { extensionList } from "./ExtensionList.ts"
@@ -256,12 +256,7 @@ export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<
         })
     }
 
-    const context = Effect.gen(function*() {
-      const { session } = switching.current()
-      const { model, provider } = options.selection()
-      const messages = chatMessages(yield* session.entries)
-      return { mode: options.mode, workspace: session.workspace, session_id: session.id, provider, model, messages } satisfies CommandContext
-    })
+    const context = Effect.suspend(() => commandContext(switching.current().session, options.selection(), options.mode))
 
     const targetOf = ({ action, id, message }: SessionAction): Target | string => {
       if (action === "switch") return id === undefined || id === "" ? "a switch wants the id of a session" : { kind: "resume", id }

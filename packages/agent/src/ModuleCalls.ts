@@ -63,6 +63,7 @@ const customText = (message: JsonObject, extension: string): QueuedText & { read
 }
 
 const failed = (reason: string) => new HostRequestFailed({ reason, cancelled: false })
+const tooMany = failed("too many messages wait already")
 const done: JsonObject = {}
 
 /** The calls of an agent. */
@@ -72,7 +73,7 @@ export const makeModuleCalls = (options: ModuleCallsOptions): AtomicSessionShape
   const start = (input: UserInput, extension: string) =>
     Effect.suspend(() =>
       onIdleInput !== undefined
-        ? onIdleInput(input, extension)
+        ? Effect.flatMap(conversation().queues.holdEarly, (room) => room ? onIdleInput(input, extension) : Effect.fail(tooMany))
         : input.saved !== true && options.follow(input.typed)
         ? Effect.void
         : Effect.fail(failed("no run can be started here")))
@@ -82,7 +83,7 @@ export const makeModuleCalls = (options: ModuleCallsOptions): AtomicSessionShape
     const { queues, session } = conversation()
     const texts = messages.map((message) => customText(message, extension))
     if (wish.deliverAs === "nextTurn") {
-      if ((yield* queues.keepForLater(texts)) === "full") return yield* failed("too many messages wait already")
+      if ((yield* queues.keepForLater(texts)) === "full") return yield* tooMany
       return done
     }
     if (wish.deliverAs === "interrupt") yield* options.interrupt
@@ -90,7 +91,7 @@ export const makeModuleCalls = (options: ModuleCallsOptions): AtomicSessionShape
     const idle: Array<QueuedText & { readonly custom: Custom }> = []
     for (const text of texts) {
       const offer = yield* queues.offer(mode, text)
-      if (offer === "full") return yield* failed("too many messages wait already")
+      if (offer === "full" || offer === "spent") return yield* tooMany
       if (offer === "idle") idle.push(text)
     }
     if (idle.length === 0) return done
@@ -107,7 +108,7 @@ export const makeModuleCalls = (options: ModuleCallsOptions): AtomicSessionShape
   const sayAsUser = Effect.fnUntraced(function*(extension: string, content: unknown, wish: JsonObject) {
     const words = wordsIn(content)
     const offer = yield* conversation().queues.offer(wish.deliverAs === "followUp" ? "follow_up" : "steer", { content: words, extension })
-    if (offer === "full") return yield* failed("too many messages wait already")
+    if (offer === "full" || offer === "spent") return yield* tooMany
     if (offer === "accepted") return done
     yield* start({ typed: words, literal: wish.expandPromptTemplates !== true }, extension)
     return done

@@ -31,8 +31,8 @@ export interface QueuedText {
   readonly custom?: Custom
 }
 
-/** What became of a text: `idle` when no run is there to take it, `full` when too many wait. */
-export type Offer = "accepted" | "idle" | "full"
+/** What became of a text: `idle` when no run is there to take it, `full` when too many wait, `spent` when extensions have said enough. */
+export type Offer = "accepted" | "idle" | "full" | "spent"
 
 /** All that waits, oldest first. */
 export interface Queued {
@@ -63,6 +63,8 @@ export interface Queues {
   /** Keeps texts for the beginning of the next run; `takeLater` takes them. */
   readonly keepForLater: (texts: ReadonlyArray<QueuedText>) => Effect.Effect<Offer>
   readonly takeLater: Effect.Effect<ReadonlyArray<QueuedText>>
+  /** Whether one more text may wait for a run that has not begun; each run that begins takes one of them. */
+  readonly holdEarly: Effect.Effect<boolean>
   /** What goes before the next step. */
   readonly takeSteering: Effect.Effect<ReadonlyArray<QueuedText>>
   /** What a run that would end goes on with: steering, else follow-ups. When there is nothing, the run takes no more. */
@@ -84,10 +86,19 @@ export interface QueueModes {
 
 const capacity = 32
 
+/**
+ * How many texts of extensions a run takes since the user said something: one that answers every turn with a text of its own would
+ * have it go on for ever.
+ */
+export const mostUnprompted = 100
+
 /** The empty queues of a session, no run under way. What happens is told to `EventSink`, too, before anything comes of it. */
 export const makeQueues = (modes: QueueModes = {}, sessionId = ""): Effect.Effect<Queues> =>
   Effect.map(Effect.all([PubSub.sliding<QueueChange>(64), Latch.make(true)]), ([changes, quiet]) => {
     let live = false
+    let unprompted = 0
+    /** Texts that came when no run was there, and for which none has begun yet. */
+    let early = 0
     const waiting: { readonly [D in Delivery]: Array<QueuedText> } = { steer: [], follow_up: [] }
     const later: Array<QueuedText> = []
     const depth = () => waiting.steer.length + waiting.follow_up.length
@@ -114,6 +125,8 @@ export const makeQueues = (modes: QueueModes = {}, sessionId = ""): Effect.Effec
       begin: Effect.sync(() => {
         live = true
         quiet.closeUnsafe()
+        unprompted = 0
+        early = Math.max(0, early - 1)
       }),
       end: Effect.sync(() => {
         live = false
@@ -122,8 +135,11 @@ export const makeQueues = (modes: QueueModes = {}, sessionId = ""): Effect.Effec
       idle: quiet.await,
       offer: (mode, text) =>
         Effect.suspend((): Effect.Effect<Offer> => {
+          const isExtension = text.extension !== undefined
           if (!live) return Effect.succeed("idle")
           if (waiting[mode].length >= capacity) return Effect.succeed("full")
+          if (isExtension && unprompted >= mostUnprompted) return Effect.succeed("spent")
+          unprompted = isExtension ? unprompted + 1 : 0
           waiting[mode].push(text)
           return Effect.as(note({ action: "enqueue", mode }, text), "accepted")
         }),
@@ -136,6 +152,7 @@ export const makeQueues = (modes: QueueModes = {}, sessionId = ""): Effect.Effec
           return "accepted"
         }),
       takeLater: Effect.sync(() => later.splice(0)),
+      holdEarly: Effect.sync(() => early < capacity && ++early > 0),
       takeSteering: Effect.suspend(() => take("steer", modes.steering)),
       takeNext: Effect.suspend(() => {
         if (depth() === 0) live = false

@@ -1,5 +1,6 @@
 export * from "./Agent.ts"
 export * from "./AgentError.ts"
+export { AsideFailed } from "./Aside.ts"
 export { layerAsker } from "./AskUser.ts"
 export { chatMessages } from "./ChatMessages.ts"
 export { type BuiltinCommand, builtinCommands, commandIn, type TypedCommand, usageOf } from "./Commands.ts"

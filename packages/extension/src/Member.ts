@@ -115,6 +115,7 @@ export const startMember = Effect.fnUntraced(function*(options: MemberOptions) {
       options.onOffersChanged()
       return options.onRegistered(registered)
     },
+    warn: options.warn,
     warnOnce: (about, message) => {
       if (said.has(about)) return Effect.void
       said.add(about)

@@ -8,7 +8,7 @@ export type SessionDeed = { readonly deed: "rename"; readonly id: string; readon
 /** What the reducer wants done. */
 export type Command =
   | { readonly type: "prompt"; readonly words: Words }
-  | { readonly type: "steer" | "followUp"; readonly text: string }
+  | { readonly type: "steer" | "followUp" | "aside"; readonly text: string }
   | { readonly type: "interrupt" | "proceed" | "takeBack" | "redraw" | "suspend" | "edit" | "quit" | "ring" | "load" | "cycleMode" | "doctor" | "auth" }
   /** Sends what is in the composer, as if Enter had been pressed. */
   | { readonly type: "submit"; readonly as: "followUp" }

@@ -65,6 +65,8 @@ export const makeErrands = (options: ErrandsOptions) => {
         return talk.prompt(command.words)
       case "shell":
         return talk.shell(command)
+      case "aside":
+        return talk.aside(command.text)
       case "interrupt":
         return talk.interrupt
       case "picture":

@@ -30,6 +30,7 @@ export type Event =
   | { readonly type: "returned"; readonly text: string }
   | { readonly type: "ended"; readonly back: string; readonly editorText: string }
   | { readonly type: "waiting"; readonly waiting: Waiting }
+  | { readonly type: "aside"; readonly text: string; readonly over: boolean }
   | { readonly type: "said"; readonly words: Words }
   | { readonly type: "submitted"; readonly text: string; readonly as: "steer" | "followUp" }
   | { readonly type: "key"; readonly key: string; readonly typed: string; readonly composer: ComposerState }

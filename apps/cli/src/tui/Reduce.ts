@@ -85,6 +85,10 @@ const onEvent = (state: State, event: Exclude<Event, { readonly type: "key" }>):
       return ended(state, event.back, event.editorText)
     case "waiting":
       return step({ ...state, waiting: event.waiting })
+    case "aside": {
+      const at = state.asides.indexOf(event.text)
+      return step({ ...state, asides: event.over ? state.asides.filter((_, index) => index !== at) : [...state.asides, event.text] })
+    }
     case "said":
       return state.run === undefined ? say(state, event.words) : step({ ...state, later: [...state.later, event.words] })
     case "submitted":

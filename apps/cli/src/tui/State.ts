@@ -119,6 +119,8 @@ export interface State {
   /** Words of extensions that came in between. */
   readonly later: ReadonlyArray<Words>
   readonly waiting: Waiting
+  /** Commands that go on beside the run, as they were typed. */
+  readonly asides: ReadonlyArray<string>
   /** Tokens of the session so far, those of the latest step as they fill the window, and of the run under way. */
   readonly tokens: { readonly input: number; readonly output: number; readonly context: number; readonly run: number; readonly steps: number }
   readonly statuses: ReadonlyArray<readonly [string, ReadonlyArray<Segment>]>
@@ -169,6 +171,7 @@ export const initial = (options: InitialOptions): State => ({
   sent: undefined,
   later: [],
   waiting: { steering: [], followUp: [] },
+  asides: [],
   tokens: { input: 0, output: 0, context: 0, run: 0, steps: 0 },
   statuses: [],
   widgets: [],

@@ -100,6 +100,25 @@ describe("what is typed", () => {
     }
   })
 
+  it("a command that may run beside a turn does, and an interrupt is for it, too, when the turn is over", () => {
+    const offers = (key: string, ...commands: ReadonlyArray<object>) => ({ key, state: "Running", manifest: {}, registration: { commands } } as never)
+    const busy = running()
+    const rig = new Rig({ ...busy.state, figures: [offers("a", { name: "Btw", while_busy: true }, { name: "later" }, { name: "new", while_busy: true }), offers("b", { name: "later", while_busy: true })] })
+    rig.on(submitted(" /btw who? "))
+    assert.deepStrictEqual(rig.done, [{ type: "aside", text: "/btw who?" }])
+    for (const text of ["/later", "/new", "/nobody"]) {
+      rig.on(submitted(text))
+      assert.deepStrictEqual(rig.done, [{ type: "compose", text, instead: true }])
+    }
+    rig.on({ type: "aside", text: "/btw who?", over: false }, ended)
+    void rig.done
+    rig.key("escape")
+    assert.deepStrictEqual(rig.done, [{ type: "interrupt" }])
+    rig.on({ type: "aside", text: "/btw who?", over: true })
+    rig.key("escape")
+    assert.deepStrictEqual(rig.done, [])
+  })
+
   it("nothing is sent for nothing", () => {
     const rig = new Rig()
     rig.on(submitted("  \n "))

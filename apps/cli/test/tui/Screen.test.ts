@@ -1,6 +1,7 @@
 /** What is drawn, on a grid of cells. */
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import { vi } from "vitest"
+import { makeCompletion } from "../../src/tui/Completion.ts"
 import { composerKeys } from "../../src/tui/Keymap.ts"
 import { Screen } from "../../src/tui/Screen.ts"
 import type { Command } from "../../src/tui/Command.ts"
@@ -329,6 +330,22 @@ describe("the screen", () => {
     }
     assert.deepStrictEqual(crashes, [])
     assert.include((await glass.seen()).join("\n"), "どれ?")
+  })
+
+  // E-077
+  it("completes the commands of extensions by tab, each with what it is for, and names those that go on beside", async () => {
+    const figures = [{ key: "helper", state: "Running", manifest: {}, registration: { commands: [{ name: "greet", description: "Says hello to\u001b[2J you" }, { name: "grow" }] } } as never]
+    const { glass, screen } = makeScreen({ state: { figures } })
+    screen.completion = makeCompletion({ state: () => screen.state, files: () => Promise.resolve([]), invoke: () => Promise.resolve(undefined) })
+    glass.type(..."/gre")
+    assert.include((await glass.seen()).find((line) => line.includes("/greet")), "Says hello to you (helper)")
+    glass.type("\t")
+    await glass.settled()
+    assert.strictEqual(screen.composed, "/greet ")
+    screen.dispatch({ type: "aside", text: "/greet me", over: false })
+    assert.include((await glass.seen()).join("\n"), "beside: /greet me (esc ends it)")
+    screen.dispatch({ type: "aside", text: "/greet me", over: true })
+    assert.notInclude((await glass.seen()).join("\n"), "beside:")
   })
 
   it("opens calls and folds them again", async () => {

@@ -9,6 +9,7 @@ import type { Standing } from "./Standing.ts"
 /** The errands of talking. */
 export const makeTalk = ({ company, present, show, tell }: ErrandRoom, { standing }: Standing) => {
   let running: Fiber.Fiber<void> | undefined
+  const besides = new Set<Fiber.Fiber<void>>()
 
   const watchQueue = Effect.fnUntraced(function*({ agent }: Company) {
     const changes = yield* agent.queueChanges
@@ -60,6 +61,20 @@ export const makeTalk = ({ company, present, show, tell }: ErrandRoom, { standin
     yield* show({ type: "returned", text })
   })
 
+  /** Runs a command beside the turn; one that may not run so after all goes back to the person. */
+  const aside = (text: string) =>
+    Effect.flatMap(company, ({ agent, within }) =>
+      Effect.flatMap(within(agent.aside(text)), (run) => {
+        if (run === undefined) return show({ type: "said", words: { text, literal: false } })
+        return within(run).pipe(
+          Effect.flatMap((message) => message === "" ? Effect.void : tell(message)),
+          Effect.catch(({ message }) => tell(message, "error"))
+        )
+      })).pipe(
+      Effect.onInterrupt(() => tell(`${text}: interrupted`, "warning")),
+      (whole) => Effect.acquireUseRelease(show({ type: "aside", text, over: false }), () => whole, () => show({ type: "aside", text, over: true }))
+    )
+
   const shell = Effect.fnUntraced(function*({ command, id, share }: Extract<Command, { readonly type: "shell" }>) {
     let output = ""
     const given = yield* company
@@ -81,6 +96,14 @@ export const makeTalk = ({ company, present, show, tell }: ErrandRoom, { standin
     )
   }
 
+  /** Runs beside it what an interrupt is for, too. */
+  const interruptibleBeside = (effect: Effect.Effect<void>) =>
+    Effect.flatMap(Effect.forkChild(effect, { startImmediately: true }), (fiber) => {
+      besides.add(fiber)
+      fiber.addObserver(() => void besides.delete(fiber))
+      return Fiber.await(fiber)
+    })
+
   /** Runs what the person may interrupt. */
   const interruptible = (effect: Effect.Effect<void>) =>
     Effect.flatMap(Effect.forkChild(effect, { startImmediately: true }), (fiber) => {
@@ -91,7 +114,8 @@ export const makeTalk = ({ company, present, show, tell }: ErrandRoom, { standin
   return {
     prompt: (words: Words) => interruptible(say(words)),
     shell: (command: Extract<Command, { readonly type: "shell" }>) => interruptible(Effect.asVoid(runShell(command))),
-    interrupt: Effect.andThen(giveBack, Effect.suspend(() => running === undefined ? Effect.void : Fiber.interrupt(running))),
+    interrupt: Effect.andThen(giveBack, Effect.suspend(() => Fiber.interruptAll([...besides, ...(running === undefined ? [] : [running])]))),
+    aside: (text: string) => interruptibleBeside(aside(text)),
     queue,
     giveBack
   }

@@ -75,6 +75,7 @@ const onAction = (state: State, key: string, composer: ComposerState): Step => {
     case "interrupt":
       if (composer.completing) return left(state)
       if (run !== undefined) return interrupt(state, run)
+      if (composer.empty && state.asides.length > 0) return step(state, { type: "interrupt" })
       return composer.empty ? step(state) : step(state, { type: "compose", text: "", instead: true })
     case "clear": {
       if (!composer.empty) return step(state, { type: "compose", text: "", instead: true })

@@ -27,8 +27,13 @@ export const screenCommands: ReadonlyArray<{ readonly name: string; readonly usa
 ]
 
 /** Commands that extensions offer, in startup order. */
-export const offeredCommands = ({ figures }: State): ReadonlyArray<{ readonly name: string; readonly description: string; readonly extension: string }> =>
-  figures.flatMap(({ key, registration }) => (registration?.commands ?? []).map(({ description = "", name }) => ({ name, description, extension: key })))
+export const offeredCommands = ({ figures }: State): ReadonlyArray<{ readonly name: string; readonly description: string; readonly extension: string; readonly whileBusy: boolean }> =>
+  figures.flatMap(({ key, registration }) => (registration?.commands ?? []).map(({ description = "", name, while_busy = false }) => ({ name, description, extension: key, whileBusy: while_busy })))
+
+/** Whether the agent runs a command beside a turn: of two with one name the first counts, and ours come before. */
+const runsBeside = (state: State, name: string): boolean =>
+  !builtinCommands.some((command) => command.name === name.toLowerCase()) &&
+  offeredCommands(state).find((command) => command.name.toLowerCase() === name.toLowerCase())?.whileBusy === true
 
 /** Where what is told of a command begins. */
 const column = 26
@@ -132,6 +137,7 @@ export const submit = (state: State, text: string, as: "steer" | "followUp"): St
     // The queue of a run holds words alone.
     if (pictured.pictures !== undefined) return step({ ...state, later: [...state.later, pictured] })
     if (command === undefined && shell === null) return step(state, { type: as, text: words })
+    if (command !== undefined && runsBeside(state, command.name)) return step(state, { type: "aside", text: words })
     return step(tell(state, "A command cannot wait in the queue: run it when the agent has done, or press Esc first.", "warning"), { type: "compose", text, instead: true })
   }
   if (shell === null) return send(state, words)

@@ -57,15 +57,20 @@ export const activityLines = (state: State, look: Look): ReadonlyArray<string> =
   return [...(sent === undefined ? [] : ["", fit(palette.dim(`> ${cleanLine(sent)}`), width)]), "", fit(`${spinner}${what} ${palette.dim(told.join(" · "))}`, width)]
 }
 
-/** What was said and waits for its time. */
-export const waitingLines = ({ later, waiting }: State, look: Look): ReadonlyArray<string> => {
+/** What goes on beside, and what was said and waits for its time. */
+export const waitingLines = ({ asides, later, waiting }: State, look: Look): ReadonlyArray<string> => {
   const { palette, width } = look
   const takes = hint(look, "takeBack", "takes it back")
+  const ends = hint(look, "interrupt", "ends it")
+  const line = (text: string, how: string) => palette.dim(fit(`  ${text}${how === "" ? "" : ` (${how})`}`, width))
   return [
-    ...waiting.steering.map((text) => `next: ${cleanLine(text)}`),
-    ...waiting.followUp.map((text) => `after: ${cleanLine(text)}`),
-    ...later.map(({ text }) => `after: ${cleanLine(text)}`)
-  ].map((line) => palette.dim(fit(`  ${line}${takes === "" ? "" : ` (${takes})`}`, width)))
+    ...asides.map((text) => line(`beside: ${cleanLine(text)}`, ends)),
+    ...[
+      ...waiting.steering.map((text) => `next: ${cleanLine(text)}`),
+      ...waiting.followUp.map((text) => `after: ${cleanLine(text)}`),
+      ...later.map(({ text }) => `after: ${cleanLine(text)}`)
+    ].map((text) => line(text, takes))
+  ]
 }
 
 /** The last line: where we are, and who answers. */
