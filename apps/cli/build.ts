@@ -4,10 +4,15 @@
  * Chunks carry a hash in their name and are moved in before the entry that names them, so a process that starts during
  * a build finds either the old product or the new one, and one that runs already still finds the chunks it has not
  * loaded yet: those of an earlier build are cleared a day later.
+ *
+ *     node apps/cli/build.ts [--readable] [--out FOLDER]
+ *
+ * `--readable` keeps names and lines, for a profile.
  */
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs"
 import { join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
+import { parseArgs } from "node:util"
 import { rolldown } from "rolldown"
 import { workerModules } from "@nimlet/atomic"
 
@@ -38,7 +43,8 @@ const entries: ReadonlyArray<Entry> = [
   }
 ]
 
-const dist = join(folder, "dist")
+const { values } = parseArgs({ options: { out: { type: "string" }, readable: { type: "boolean", default: false } } })
+const dist = values.out ?? join(folder, "dist")
 const shebang = "#!/usr/bin/env node"
 const day = 24 * 60 * 60 * 1000
 
@@ -69,7 +75,7 @@ const build = async (entry: Entry, out: string): Promise<void> => {
   await bundle.write({
     dir: out,
     format: "esm",
-    minify: true,
+    minify: !values.readable,
     entryFileNames: "[name].mjs",
     chunkFileNames: `${entry.name}-[name]-[hash].mjs`,
     // What every run needs is one file, however many of the later chunks need a part of it, too.

@@ -1,5 +1,5 @@
-/** One case of `extensions.mjs` in a process of its own: `node extension-cases.mjs NAME [--quick]` prints its figures as JSON. */
-import { median } from "./measure.mjs"
+/** One case of extension hosts in a process of its own: `node extension-cases.mjs NAME [--quick]` prints its figures as JSON. */
+import { median } from "../measure.mjs"
 import { actor, barePipe, Effect, extension, pourIntoVoid, withHost } from "./extension-host.mjs"
 
 const quick = process.argv.includes("--quick")
@@ -106,6 +106,7 @@ const flood = async (args) => {
         tookMillis: performance.now() - from,
         asideMillis: aside.longest,
         longestMillis: busy.longest,
+        heldMillis: busy.longest - aside.longest,
         middleMillis: busy.middle,
         grownMiB: (most - before) / MiB,
         shown
