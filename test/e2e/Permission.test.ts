@@ -35,6 +35,18 @@ describe("a machine mode", () => {
     expect(existsSync(join(space.work, ".nimlet"))).toBe(false)
   })
 
+  it("runs no command that is seen to change such a file, in any spelling, and every other", async () => {
+    await using space = await makeWorkspace()
+    await space.file(".git/HEAD", "x")
+    const riding = ["echo y > .git/HEAD", "git status; tee .git/HEAD </dev/null", "cd .git && rm HEAD", "sh -c 'rm .git/HEAD'", "ln -s .git at; echo y > at/HEAD", "touch ~/.nimlet/config.json", "cp .git/HEAD .agents/extensions/x"]
+    await script(space, ...riding.map(bash), bash("ln -s .git link"), bash("echo y > link/HEAD"), bash("cp .git/HEAD copy"))
+    const run = await space.nimlet(["--mode", "json", "--script", "script.json", "go"])
+    const outputs = records(run.stdout).filter((record) => record["type"] === "tool_result").map((record) => String(record["output"]))
+    expect(outputs.map((output) => output.startsWith("approval_denied"))).toEqual([true, true, true, true, false, true, true, false, true, false])
+    expect(readFileSync(join(space.work, "copy"), "utf8")).toBe(readFileSync(join(space.work, ".git/HEAD"), "utf8"))
+    for (const gone of [join(space.work, ".agents"), join(space.home, ".nimlet/config.json")]) expect(existsSync(gone)).toBe(false)
+  })
+
   it("is not led to a protected file by a link", async () => {
     await using space = await makeWorkspace()
     await space.file(".git/HEAD", "x")
@@ -105,6 +117,17 @@ for await (const line of createInterface({ input: process.stdin })) {
     expect(run.stdout).toMatch(/Allow write: \.nimlet\/SYSTEM\.md .*\r\n {2}\+be careful\r\n/)
     expect(run.stdout).toMatch(/ {2}-careful\r\n {2}\+quick/)
     expect(readFileSync(join(space.work, ".nimlet/SYSTEM.md"), "utf8")).toBe("be careful\n")
+  })
+
+  it("is asked about a command that would change one although it was allowed for good", async () => {
+    await using space = await makeWorkspace()
+    await space.file(".nimlet/permissions.json", JSON.stringify({ allow: ["bash:touch .git/x", "bash:touch ran"] }))
+    await space.nimlet(["--provider", "offline", "/trust on"])
+    await script(space, bash("touch ran"), bash("touch .git/x"))
+    const run = await answering(space, ["n\n"])
+    expect([...run.stdout.matchAll(/Allow bash: (.+?) \(/g)].map(([, command]) => command)).toEqual(["touch .git/x"])
+    expect(run.stdout).toContain("it changes .git/x, a protected file")
+    expect([existsSync(join(space.work, "ran")), existsSync(join(space.work, ".git/x"))]).toEqual([true, false])
   })
 
   it("is asked nothing with --yolo", async () => {

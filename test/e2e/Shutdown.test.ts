@@ -87,4 +87,23 @@ describe("a run with an extension that does not let go", () => {
     expect(records(stdout).find((record) => record["type"] === "tool_result")).toMatchObject({ is_error: true, output: expect.stringMatching(/interrupted/i) })
     expect(await lastingSurvivors(space.root)).toEqual([])
   })
+
+  for (const mode of ["json", "rpc"]) {
+    it(`closes the stream of ${mode} mode though a second signal ends it at once`, async () => {
+      await using space = await makeWorkspace()
+      await install(space, "rude", deaf.replace("commands: []", `commands: [], events: ["agent_settled", "session_shutdown"]`))
+      await space.file("script.json", JSON.stringify({ steps: [{ tools: [{ name: "bash", args: { command: "exec sleep 600" } }] }] }))
+      const spoken = mode === "rpc"
+      const run = startNimlet({ args: ["--mode", mode, "--script", "script.json", ...(spoken ? [] : ["go"])], cwd: space.work, home: space.home, holdStdin: spoken })
+      run.child.stdin?.write(`{"id":"1","type":"prompt","message":"go"}\n`)
+      await run.until((stdout) => stdout.includes("tool_call"))
+      run.signal("SIGTERM")
+      await run.until((stdout) => stdout.includes("tool_result"))
+      run.signal("SIGTERM")
+      const { code, stdout } = await run.ended
+      expect(code).toBe(143)
+      expect(records(stdout).at(-1)).toMatchObject({ type: "session_end", success: false })
+      expect(await lastingSurvivors(space.root)).toEqual([])
+    })
+  }
 })

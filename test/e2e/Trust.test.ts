@@ -104,4 +104,15 @@ describe("settings of a trusted project", () => {
     expect(failed.stderr).toContain(`${broken}: agent.max_tokens`)
     expect(readFileSync(broken, "utf8")).toContain("many")
   })
+
+  it("cannot switch off or open a guard of the person's own, alone or with its family; each attempt is told with file and key", async () => {
+    await using space = await makeWorkspace()
+    await space.extension("guard", { manifest: { name: "guard", command: ["./missing"], on_failure: "block" }, files: {} })
+    const path = await space.file(".nimlet/config.json", JSON.stringify({ extensions: { guard: { disabled: true, on_failure: "open" }, families: { nimlet: false }, required: [] } }))
+    const run = await space.nimlet(["--approve", "--mode", "json", ...offline, "run `touch ran`"])
+    expect(existsSync(join(space.work, "ran"))).toBe(false)
+    expect(run.stdout).toContain("approval_denied: extension 'guard' guards this call")
+    expect(run.stderr).toContain(`${path}: extensions.families is ignored`)
+    for (const key of ["disabled", "on_failure"]) expect(run.stdout).toContain(`${path}: extensions.guard.${key} is ignored`)
+  })
 })

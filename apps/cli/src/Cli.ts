@@ -7,6 +7,7 @@ import { type Invocation, usage } from "./Flags.ts"
 import { editText } from "./ExternalEditor.ts"
 import { editorOf, type Host, wantsColours } from "./Host.ts"
 import { jsonMode } from "./modes/Json.ts"
+import { withLastWords } from "./modes/LastWords.ts"
 import type { Mode } from "./modes/Mode.ts"
 import { asLines, printMode } from "./modes/Print.ts"
 import { makeTextMode, type TextOptions } from "./modes/Text.ts"
@@ -33,11 +34,12 @@ type EditorNeeds = FileSystem.FileSystem | Path.Path | ChildProcessSpawner.Child
 const modeOf = Effect.fnUntraced(function*(invocation: Invocation, host: Host): Effect.fn.Return<Mode, never, Output | Stdio.Stdio | Scope.Scope | EditorNeeds> {
   const output = yield* Output
   const stdio = yield* Stdio.Stdio
-  if (invocation.mode === "json") return jsonMode(output)
+  if (invocation.mode === "json") return withLastWords(jsonMode(output), host.lastWords)
   if (invocation.mode === "rpc") {
     const { makeRpcMode } = yield* Effect.promise(() => import("./modes/Rpc.ts"))
     const path = yield* Path.Path
-    return yield* makeRpcMode({ output, settingsFile: path.join(host.home, ".nimlet", "config.json"), version: manifest.version })
+    const rpc = yield* makeRpcMode({ output, settingsFile: path.join(host.home, ".nimlet", "config.json"), version: manifest.version })
+    return withLastWords(rpc, host.lastWords)
   }
   const atTerminal = (yield* stdio.stdinIsTerminal) && (yield* stdio.stdoutIsTerminal)
   if (invocation.mode === "print" || !atTerminal) return printMode(output)

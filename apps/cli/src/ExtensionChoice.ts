@@ -1,7 +1,7 @@
 /** Which extensions a command line and the settings choose: the same for a run, for `extension list` and for `doctor`. Pure. */
 import type { Path } from "effect"
 import type { Settings } from "@nimlet/agent"
-import { type ExtensionSettings, families, type FamilyPolicy, type Root, rootsOf } from "@nimlet/extension"
+import { type ExtensionSettings, families, type FamilyPolicy, type ProjectExtensionSettings, type Root, rootsOf } from "@nimlet/extension"
 import { presets } from "@nimlet/provider"
 import type { Invocation } from "./Flags.ts"
 import type { Host } from "./Host.ts"
@@ -13,6 +13,7 @@ export interface ExtensionChoice {
   readonly paths: ReadonlyArray<string>
   readonly trusted: boolean
   readonly settings: Readonly<Record<string, ExtensionSettings>>
+  readonly projectSettings?: ProjectExtensionSettings
   readonly required: ReadonlyArray<string>
   /** Names of providers that are taken. */
   readonly reservedProviders: ReadonlyArray<string>
@@ -24,17 +25,19 @@ const isOn = (settings: Settings) => ({ name }: FamilyPolicy): boolean => settin
 export const chooseExtensions = (options: {
   readonly invocation: Invocation
   readonly settings: Settings
+  readonly projectSettings?: ProjectExtensionSettings
   readonly host: Host
   readonly workspace: string
   readonly path: Path.Path
 }): ExtensionChoice => {
-  const { host, invocation, path, settings, workspace } = options
+  const { host, invocation, path, projectSettings, settings, workspace } = options
   const trusted = invocation.approve
   return {
     roots: invocation.noExtensions ? [] : rootsOf({ home: host.home, workspace, trusted, families: families.filter(isOn(settings)) }),
     paths: invocation.extensions.map((one) => path.resolve(host.cwd, one)),
     trusted,
     settings: settings.extensions?.named ?? {},
+    ...(trusted && projectSettings !== undefined ? { projectSettings } : {}),
     required: [...new Set([...settings.extensions?.required ?? [], ...invocation.required])],
     reservedProviders: [...Object.keys(presets), ...Object.keys(settings.providers ?? {}), "offline", "scripted"]
   }

@@ -1,6 +1,6 @@
 /** `nimlet extension list`: starts what a run would start, asks what it offers, stops it. */
 import { Effect, FileSystem, Layer, Option, Path, Schema, Stream } from "effect"
-import { loadSettings, reservedToolNames } from "@nimlet/agent"
+import { reservedToolNames } from "@nimlet/agent"
 import { type ExtensionFigures, Extensions } from "@nimlet/extension"
 import { Sessions } from "@nimlet/session"
 import { projectTrust } from "./ProjectTrust.ts"
@@ -11,6 +11,7 @@ import { chooseModel, keyVariables } from "./Model.ts"
 import { Output } from "./Output.ts"
 import { ExtensionReport, extensionReport } from "./report/ExtensionReport.ts"
 import { extensionText } from "./report/ExtensionText.ts"
+import { settingsInForce } from "./SettingsInForce.ts"
 
 const hasSettled = (figures: ReadonlyArray<ExtensionFigures>) => figures.every(({ state }) => state !== "Starting")
 
@@ -19,11 +20,12 @@ export const reportExtensions = Effect.fnUntraced(function*(given: Invocation, h
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const workspace = yield* fs.realPath(host.cwd).pipe(Effect.orElseSucceed(() => host.cwd))
-  const { trusted } = yield* (yield* projectTrust(given, host, workspace)).resolve
+  const trust = yield* projectTrust(given, host, workspace)
+  const { trusted } = yield* trust.resolve
   const invocation = { ...given, approve: trusted }
   const settingsFile = path.join(host.home, ".nimlet", "config.json")
-  const settings = yield* loadSettings(settingsFile)
-  const survey = yield* surveyExtensions({ invocation, settings, host, workspace })
+  const { projectSettings, settings } = yield* settingsInForce(host.home, workspace, trust)
+  const survey = yield* surveyExtensions({ invocation, settings, host, workspace, ...(projectSettings === undefined ? {} : { projectSettings }) })
   const session = yield* Effect.flatMap(Sessions, (sessions) => sessions.create({ workspace, persist: false })).pipe(
     Effect.provide(Sessions.layer(path.join(host.home, ".nimlet", "sessions"), host))
   )

@@ -2,6 +2,7 @@
  * What may stand on the command line, as one table: parsing, usage text, help of subcommands and shell completions read
  * it. Pure.
  */
+import { type ThinkingLevel, thinkingLevelOf, thinkingLevels } from "@nimlet/provider"
 
 /** What the flags and words of a command line ask for. */
 export interface Invocation {
@@ -9,6 +10,8 @@ export interface Invocation {
   readonly prompt: string
   readonly provider?: string
   readonly model?: string
+  /** How much the model is to think. */
+  readonly thinking?: ThinkingLevel
   readonly apiKey?: string
   /** The JSON script that the `scripted` provider plays. */
   readonly script?: string
@@ -74,6 +77,16 @@ const provider: Flag = {
   set: (draft, value) => void (draft.provider = value)
 }
 const model: Flag = { names: ["--model"], value: "ID", about: "a model of that provider", set: (draft, value) => void (draft.model = value) }
+const thinking: Flag = {
+  names: ["--thinking"],
+  value: "LEVEL",
+  about: `how much it thinks: ${thinkingLevels.join(", ")}; one it does not have becomes the nearest below`,
+  set: (draft, value) => {
+    const level = thinkingLevelOf(value)
+    if (level === undefined) return `--thinking takes one of ${thinkingLevels.join(", ")}, not '${value}'`
+    draft.thinking = level
+  }
+}
 const apiKey: Flag = { names: ["--api-key"], value: "KEY", about: "its key, for this run only", set: (draft, value) => void (draft.apiKey = value) }
 const approve: Flag = { names: ["--approve"], about: "load this project's own settings, extensions, skills and prompts in this run", set: (draft) => void (draft.approve = true) }
 const noApprove: Flag = { names: ["--no-approve"], about: "leave them out, without a question", set: (draft) => void (draft.noApprove = true) }
@@ -123,6 +136,7 @@ export const runFlags: ReadonlyArray<Flag> = [
   },
   provider,
   model,
+  thinking,
   apiKey,
   {
     names: ["--script"],

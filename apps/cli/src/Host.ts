@@ -28,6 +28,8 @@ export interface Host {
   readonly pid: number
   /** Settles when we were told to end, by a signal. */
   readonly ending: Promise<void>
+  /** Texts for standard output that are still owed there if the process has to end at once. */
+  readonly lastWords: Set<string>
   /** Whether a process of this machine lives. */
   readonly isAlive: (pid: number) => boolean
   /** Sends requests to models. */

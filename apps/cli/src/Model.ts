@@ -5,7 +5,7 @@
 import { Duration, Effect, type FileSystem, Option, Redacted, Result, Schema } from "effect"
 import type { Settings } from "@nimlet/agent"
 import { Extensions } from "@nimlet/extension"
-import { MissingCredential, type ModelError, Models, type ModelsOptions, Offline, presets, type ProviderSettings, type ResolvedModel, UnknownProvider } from "@nimlet/provider"
+import { clampThinking, MissingCredential, type ModelError, Models, type ModelsOptions, Offline, presets, type ProviderSettings, type ResolvedModel, type ThinkingLevel, thinkingLevelOf, thinkingLevels, UnknownProvider } from "@nimlet/provider"
 import type { Session } from "@nimlet/session"
 import type { Invocation } from "./Flags.ts"
 import type { Host } from "./Host.ts"
@@ -18,8 +18,16 @@ export class NoModel extends Schema.TaggedError<NoModel>()("NoModel", { variable
   }
 }
 
-/** A model, and what the user should be told about the choice. */
+/** `NIMLET_THINKING` names no level. */
+export class ThinkingUnknown extends Schema.TaggedError<ThinkingUnknown>()("ThinkingUnknown", { level: Schema.String }) {
+  override get message(): string {
+    return `NIMLET_THINKING is '${this.level}'; it takes one of ${thinkingLevels.join(", ")}`
+  }
+}
+
+/** A model, how much it is to think, and what the user should be told about the choice. */
 export interface ChosenModel extends ResolvedModel {
+  readonly thinking: ThinkingLevel | undefined
   readonly notices: ReadonlyArray<string>
 }
 
@@ -27,13 +35,6 @@ export interface ChosenModel extends ResolvedModel {
 export const keyVariables = (settings: Settings): ReadonlyArray<string> => [
   ...Object.values(presets).flatMap(({ variables }) => variables),
   ...Object.values(settings.providers ?? {}).flatMap(({ api_key_env }) => api_key_env ?? [])
-]
-
-/** The models that are known by name: those of the settings, and the one that each provider answers with by itself. */
-export const knownModels = (settings: Settings): ReadonlyArray<{ readonly provider: string; readonly model: string }> => [
-  ...Object.entries(settings.providers ?? {}).flatMap(([provider, { models = [] }]) => models.map((one) => ({ provider, model: typeof one === "string" ? one : one.id }))),
-  ...Object.entries(presets).flatMap(([provider, { defaultModel }]) => defaultModel === undefined ? [] : [{ provider, model: defaultModel }]),
-  { provider: "offline", model: "offline" }
 ]
 
 /** What `Models` needs to know of this machine and its settings; `offered` providers come after those of the settings. */
@@ -45,6 +46,12 @@ export const modelsOptions = (host: Host, settings: Settings, offered: Readonly<
   ...(settings.agent?.request_timeout === undefined ? {} : { requestTimeout: Duration.seconds(settings.agent.request_timeout) })
 })
 
+/** `Models` with what the running extensions offer now. */
+export const withOffered = Effect.fnUntraced(function*<A, E>(host: Host, settings: Settings, use: (models: Models["Service"]) => Effect.Effect<A, E>) {
+  const offered = yield* offeredProviders({ settings, withheld: keyVariables(settings) })
+  return yield* Effect.flatMap(Models, use).pipe(Effect.provide(Models.layer(modelsOptions(host, settings, offered))))
+})
+
 const lastUsed = Effect.fnUntraced(function*(session: Session) {
   const entries = yield* session.entries
   const last = entries.findLast((entry) => entry.type === "assistant" || entry.type === "selection")
@@ -53,10 +60,22 @@ const lastUsed = Effect.fnUntraced(function*(session: Session) {
   return Option.some({ provider: last.provider, ...(model === undefined ? {} : { model }) })
 })
 
+/** How much to think: as the flag says, the session, the environment, the settings; else as much as the model does by itself. */
+const thinkingWish = Effect.fnUntraced(function*({ host, invocation, session, settings }: Wishes) {
+  if (invocation.thinking !== undefined) return invocation.thinking
+  const chosen = (yield* session.entries).flatMap((entry) =>
+    entry.type === "selection" && "thinking" in entry && typeof entry.thinking === "string" ? [thinkingLevelOf(entry.thinking)] : []).at(-1)
+  if (chosen !== undefined) return chosen
+  const named = host.environment["NIMLET_THINKING"] ?? ""
+  const level = thinkingLevelOf(named === "" ? settings.agent?.thinking ?? "" : named)
+  return named !== "" && level === undefined ? yield* new ThinkingUnknown({ level: named }) : level
+})
+
 const remembered = new Set(["offline", "scripted"])
 
 /** What the choice is made from. */
 interface Wishes {
+  readonly host: Host
   readonly invocation: Invocation
   readonly settings: Settings
   readonly session: Session
@@ -64,9 +83,10 @@ interface Wishes {
 
 /** Resolves the model with the providers that are known. A session's earlier provider must be among them only if `strict`. */
 const resolveModel = Effect.fnUntraced(function*(
-  { invocation, session, settings }: Wishes,
+  wishes: Wishes,
   strict: boolean
-): Effect.fn.Return<ChosenModel, ModelError | NoModel, Models> {
+): Effect.fn.Return<ChosenModel, ModelError | NoModel | ThinkingUnknown, Models> {
+  const { invocation, session, settings } = wishes
   const models = yield* Models
   const used = Option.filter(yield* lastUsed(session), ({ provider }) => !remembered.has(provider))
   const earlier = Option.filter(used, ({ provider }) => strict || models.known.includes(provider))
@@ -87,9 +107,14 @@ const resolveModel = Effect.fnUntraced(function*(
     ...(invocation.script === undefined ? {} : { script: invocation.script }),
     ...(settings.agent?.max_tokens === undefined ? {} : { maxTokens: settings.agent.max_tokens })
   })
+  const thinking = yield* thinkingWish(wishes)
+  const { model: id, thinkingLevels: levels } = resolved.info
+  const clamped = invocation.thinking === undefined ? undefined : clampThinking(invocation.thinking, levels)
   return {
     ...resolved,
+    thinking,
     notices: [
+      ...(clamped === invocation.thinking ? [] : [`${id} has no thinking level ${invocation.thinking}; ${clamped} is used`]),
       ...(offlineByDefault ? [Offline.offlineNotice] : []),
       ...Option.match(resolved.exposed, { onNone: () => [], onSome: (file) => [`${file} can be read by other users; chmod 600 it`] })
     ]
@@ -105,7 +130,7 @@ export interface ModelChoice {
   /** For the time in which extensions start. */
   readonly warm: Effect.Effect<void>
   /** To be asked for when extensions have registered. */
-  readonly settled: Effect.Effect<ChosenModel, ModelError | NoModel, Extensions | FileSystem.FileSystem>
+  readonly settled: Effect.Effect<ChosenModel, ModelError | NoModel | ThinkingUnknown, Extensions | FileSystem.FileSystem>
 }
 
 /**
@@ -113,9 +138,9 @@ export interface ModelChoice {
  * then, when `mayOffer` says that no extension might offer it.
  */
 export const chooseModel = Effect.fnUntraced(function*<R>(
-  wishes: Wishes & { readonly host: Host },
+  wishes: Wishes,
   mayOffer: Effect.Effect<boolean, never, R>
-): Effect.fn.Return<ModelChoice, ModelError | NoModel, R | FileSystem.FileSystem> {
+): Effect.fn.Return<ModelChoice, ModelError | NoModel | ThinkingUnknown, R | FileSystem.FileSystem> {
   const { host, invocation, settings } = wishes
   const among = (offered: Readonly<Record<string, ProviderSettings>>, strict: boolean) =>
     Effect.provide(resolveModel(wishes, strict), Models.layer(modelsOptions(host, settings, offered)))

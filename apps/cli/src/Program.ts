@@ -49,6 +49,7 @@ const host: Host = {
   },
   pid: process.pid,
   ending: told.promise,
+  lastWords: new Set(),
   fetch: proxied ? globalThis.fetch : httpFetch,
   isAlive: (pid) => {
     try {
@@ -67,8 +68,9 @@ const groups = new Set<number>()
 const services = Layer.mergeAll(Layer.provideMerge(layerTracked(groups), NodeServices.layer), Layer.succeed(ProcessGroups, groups))
 const fiber = Effect.runFork(Effect.provide(main(host), Layer.provideMerge(layerFiles, services)))
 
-/** Ends at once, and takes along what we started. */
+/** Ends at once, says what is owed, and takes along what we started. */
 const exitNow = (code: number): never => {
+  for (const text of host.lastWords) process.stdout.write(text)
   for (const pid of groups) {
     try {
       process.kill(-pid, "SIGKILL")

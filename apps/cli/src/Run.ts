@@ -4,7 +4,7 @@
  */
 import { Context, Effect, FileSystem, Layer, Option, Path, Ref } from "effect"
 import {
-  Agent, EventSink, layerAsker, loadProjectSettings, loadSettings, isProtected, loadResources, makeMentions, makeProjectGrants, type RequiredExtensionMissing, reservedToolNames, type RunResult, type Selection, type Settings, type SettingsInvalid,
+  Agent, EventSink, layerAsker, isProtected, loadResources, makeMentions, mayBeProtected, makeProjectGrants, type RequiredExtensionMissing, reservedToolNames, type RunResult, type Selection, type Settings, type SettingsInvalid,
   systemPrompt, type Trust
 } from "@nimlet/agent"
 import { Diagnostics, discover, Extensions, families, Frontend, Hooks, type StartOptions } from "@nimlet/extension"
@@ -16,13 +16,14 @@ import type { Invocation } from "./Flags.ts"
 import { chooseExtensions } from "./ExtensionChoice.ts"
 import { layerExtensions } from "./Extensions.ts"
 import type { Host } from "./Host.ts"
-import { chooseModel, type ChosenModel, keyVariables, knownModels, type NoModel } from "./Model.ts"
+import { chooseModel, type ChosenModel, keyVariables, type NoModel, type ThinkingUnknown, withOffered } from "./Model.ts"
 import type { Mode } from "./modes/Mode.ts"
 import { projectTrust, skippedNotice } from "./ProjectTrust.ts"
+import { type SettingsInForce, settingsInForce } from "./SettingsInForce.ts"
 import type { PipedText } from "./StandardInput.ts"
 
 /** Why a run did not start. */
-export type StartupError = ModelError | NoModel | SettingsInvalid | SessionNotFound | SessionUnreadable | SessionLocked | FileFailed | RequiredExtensionMissing
+export type StartupError = ModelError | NoModel | ThinkingUnknown | SettingsInvalid | SessionNotFound | SessionUnreadable | SessionLocked | FileFailed | RequiredExtensionMissing
 
 /** How many damaged lines of a session are told one by one. */
 const damageTold = 5
@@ -69,17 +70,6 @@ const builtinTools = (host: Host, settings: Settings) => {
   ])
 }
 
-/** Settings in force: the person's, and those of a project that is trusted over them. */
-const settingsOf = Effect.fnUntraced(function*(home: string, workspace: string, trust: Trust, mode: Mode) {
-  const path = yield* Path.Path
-  const own = path.join(home, ".nimlet", "config.json")
-  const { files, trusted } = trust.current()
-  if (!trusted || !files.some((file) => file.path === ".nimlet/config.json")) return yield* loadSettings(own)
-  const { settings, warnings } = yield* loadProjectSettings(own, path.join(workspace, ".nimlet", "config.json"))
-  yield* Effect.forEach(warnings, mode.notice, { discard: true })
-  return settings
-})
-
 const extensionRoots = families.flatMap(({ globalRoots, projectRoots }) => [...globalRoots, ...projectRoots])
 
 /** Names the file that a path of the model's means, where a person's yes is needed to change it. */
@@ -102,7 +92,7 @@ const settling = (trust: Trust, invocation: Invocation, mode: Mode) => {
 }
 
 /** Gives what starts the extensions of a session. Each start but the first looks again at what the project's files are. */
-const extensionsOf = Effect.fnUntraced(function*(invocation: Invocation, host: Host, mode: Mode, settings: Settings, workspace: string, trust: Trust, settle: Effect.Effect<void>) {
+const extensionsOf = Effect.fnUntraced(function*(invocation: Invocation, host: Host, mode: Mode, { projectSettings, settings }: SettingsInForce, workspace: string, trust: Trust, settle: Effect.Effect<void>) {
   const path = yield* Path.Path
   let first = true
   return Effect.fnUntraced(function*(session: Session, { model, provider }: Selection) {
@@ -110,7 +100,7 @@ const extensionsOf = Effect.fnUntraced(function*(invocation: Invocation, host: H
     first = false
     const approve = trust.current().trusted
     const options: StartOptions = {
-      ...chooseExtensions({ invocation: { ...invocation, approve }, settings, host, workspace, path }),
+      ...chooseExtensions({ invocation: { ...invocation, approve }, settings, host, workspace, path, ...(projectSettings === undefined ? {} : { projectSettings }) }),
       workspace,
       sessionId: session.id,
       mode: mode.name,
@@ -138,7 +128,7 @@ const withModel = ({ apiKey, ...invocation }: Invocation, { model, provider }: {
   model
 })
 
-const toModel = ({ info, layer }: ChosenModel) => ({ ...info, layer })
+const toModel = ({ info, layer, thinking }: ChosenModel) => ({ ...info, layer, ...(thinking === undefined ? {} : { thinking }) })
 
 /** Seed 001 calls `read_skill` by another name. */
 const ownName = (name: string): string => name.toLowerCase() === "skill" ? "read_skill" : name
@@ -167,7 +157,9 @@ export const run = Effect.fnUntraced(function*(
   const trust = yield* projectTrust(invocation, host, workspace, mode)
   const settle = settling(trust, invocation, mode)
   yield* settle
-  const settings = yield* settingsOf(host.home, workspace, trust, mode)
+  const inForce = yield* settingsInForce(host.home, workspace, trust)
+  const { settings } = inForce
+  yield* Effect.forEach(inForce.warnings, mode.notice, { discard: true })
   const sessions = yield* Layer.build(Sessions.layer(sessionFolder(settings, host, path), host))
   const session = yield* openSession(invocation, workspace).pipe(Effect.provideContext(sessions))
   const chosen = chooseExtensions({ invocation: { ...invocation, approve: trust.current().trusted }, settings, host, workspace, path })
@@ -188,7 +180,7 @@ export const run = Effect.fnUntraced(function*(
     const tools = invocation.noBuiltinTools ? [] : yield* builtinTools(host, settings)
     const machine = yield* Effect.context<FileSystem.FileSystem | Path.Path | Operations>()
     const resources = loadResources({ home, workspace, trusted: () => trust.current().trusted, env: toolEnvironment(host, settings) })
-    const extensions = yield* extensionsOf(invocation, host, mode, settings, workspace, trust, settle)
+    const extensions = yield* extensionsOf(invocation, host, mode, inForce, workspace, trust, settle)
     const maxSteps = invocation.maxSteps ?? settings.agent?.max_steps
     const { follow_up_mode: followUp, steering_mode: steering } = settings.agent ?? {}
     const queues = { ...(steering === undefined ? {} : { steering }), ...(followUp === undefined ? {} : { followUp }) }
@@ -215,7 +207,7 @@ export const run = Effect.fnUntraced(function*(
       mode: mode.name,
       extensions,
       trust,
-      permissions: { grants: yield* makeProjectGrants(workspace, trust), protectedPath: yield* protectedPaths },
+      permissions: { grants: yield* makeProjectGrants(workspace, trust), protectedPath: yield* protectedPaths, mayBeProtected: (word) => mayBeProtected(word, extensionRoots) },
       yolo: invocation.yolo,
       ...(maxSteps === undefined ? {} : { maxSteps }),
       onSwitch: (to, from) => Effect.andThen(Ref.set(present, to), mode.switched(from.id, to.id)),
@@ -248,12 +240,14 @@ export const run = Effect.fnUntraced(function*(
         extensions: yield* Extensions,
         sessions: Context.get(sessions, Sessions),
         trust,
-        models: knownModels(settings),
+        models: Effect.provideContext(withOffered(host, settings, ({ list }) => list), offering),
         shell: tools.find(({ name }) => name === "bash"),
         logs: logFolder(host, path),
         model: Effect.fnUntraced(function*(name) {
           const { provider } = yield* agent.selection
-          return yield* modelBy(withModel(invocation, { provider, ...name }), yield* agent.session)
+          // The level of thinking stays what it is.
+          const { thinking: _, ...choice } = yield* modelBy(withModel(invocation, { provider, ...name }), yield* agent.session)
+          return choice
         })
       }))
     }).pipe(Effect.provide(agent), Effect.provideContext(sessions))

@@ -6,8 +6,10 @@ import { Context, Deferred, Effect, Layer, Option, Scope, Semaphore, type Stream
 import * as LanguageModel from "effect/ai/LanguageModel"
 import { Extensions, Hooks } from "@nimlet/extension"
 import type { AgentEvent, ContentPart, RunPlace } from "@nimlet/protocol"
+import type { Prices, ThinkingLevel } from "@nimlet/provider"
 import type { Session, Sessions, SessionUnwritable } from "@nimlet/session"
 import type { Files, Tool } from "@nimlet/tools"
+import { makeActiveTools } from "./ActiveTools.ts"
 import type { RequiredExtensionMissing, SwitchRefused } from "./AgentError.ts"
 import { makeCommandRunner } from "./CommandRunner.ts"
 import type { Compacted, CompactionOptions } from "./Compaction.ts"
@@ -22,9 +24,9 @@ import { makeRunControl } from "./RunControl.ts"
 import { noResources, type Resources } from "./Resources.ts"
 import { promptOf } from "./RunEvents.ts"
 import { withScopedContext } from "./ScopedRead.ts"
-import { aboutSelection, type ChosenModel, type Selection } from "./Selection.ts"
+import { aboutSelection, type ChosenModel, type Selection, thinkingOf, type ThinkingState } from "./Selection.ts"
 import { type Destination, makeSwitching, type SwitchingOptions } from "./Switching.ts"
-import { type Prices, type SessionTotals, totalsOf } from "./Totals.ts"
+import { type SessionTotals, totalsOf } from "./Totals.ts"
 import type { Trust } from "./Trust.ts"
 import { type PromptTool, type SystemPrompt, type SystemText } from "./SystemPrompt.ts"
 import type { OfferedTool } from "./ToolSet.ts"
@@ -58,7 +60,7 @@ export interface AgentOptions extends Selection, Pick<CompactionOptions, "compac
   /** How we run, for commands of extensions: `tui`, `text`, `print`, `json` or `rpc`; default `text`. */
   readonly mode?: string
   /** What permissions depend on beside the calls themselves. */
-  readonly permissions?: Pick<PermissionOptions, "grants" | "protectedPath">
+  readonly permissions?: Pick<PermissionOptions, "grants" | "protectedPath" | "mayBeProtected">
   /** What models cost, for `totals`. */
   readonly pricesOf?: (provider: string, model: string) => Prices | undefined
   /** The most requests to the model a run may make; absent for no limit. */
@@ -77,11 +79,13 @@ export interface AgentOptions extends Selection, Pick<CompactionOptions, "compac
   readonly onIdleInput?: (input: UserInput, extension: string) => Effect.Effect<void>
 }
 
-const selectionOf = ({ contextWindow, model, provider, thinking }: Selection): Selection => ({
+const selectionOf = ({ contextWindow, model, prices, provider, thinking, thinkingLevels }: Selection): Selection => ({
   provider,
   model,
   ...(thinking === undefined ? {} : { thinking }),
-  ...(contextWindow === undefined ? {} : { contextWindow })
+  ...(thinkingLevels === undefined ? {} : { thinkingLevels }),
+  ...(contextWindow === undefined ? {} : { contextWindow }),
+  ...(prices === undefined ? {} : { prices })
 })
 
 const queuedText = (content: string, requestId: string | undefined): QueuedText => ({ content, ...(requestId === undefined ? {} : { requestId }) })
@@ -131,6 +135,13 @@ export class Agent extends Context.Service<Agent, {
   readonly selection: Effect.Effect<Selection>
   /** Has another model answer from the next run on. Fails when the session cannot be written; nothing is changed then. */
   readonly select: (choice: ModelChoice) => Effect.Effect<void, SessionUnwritable>
+  /** How much it thinks, and what levels there are. */
+  readonly thinking: Effect.Effect<ThinkingState>
+  /**
+   * Has it, and whoever answers after it, think so much from the next request on; a model without that level thinks as
+   * `ThinkingState.level` says. Fails when the session cannot be written; nothing is changed then.
+   */
+  readonly setThinking: (level: ThinkingLevel) => Effect.Effect<ThinkingState, SessionUnwritable>
   /** What the session has used so far. */
   readonly totals: Effect.Effect<SessionTotals>
   /** The way of working, and all there are. */
@@ -201,7 +212,8 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     return found.warnings
   })
   const wording = makeWording({ extensions, resources: () => resources, mentions: options.mentions ?? (() => Effect.succeed([])) })
-  const tools = makeOffering({ extensions, own: () => own, mode: modes.active, ...(options.only === undefined ? {} : { only: options.only }) })
+  const active = makeActiveTools()
+  const { tools } = makeOffering({ extensions, own: () => own, mode: modes.active, active, ...(options.only === undefined ? {} : { only: options.only }) })
   const system = Effect.map(tools, (set): SystemText => ({
     base: Option.getOrElse(resources.system, () => typeof options.system === "string" ? options.system : options.system(set.tools.map(promptTool))),
     appended: [...resources.appended, ...options.appended ?? [], modes.active().prompt]
@@ -210,7 +222,8 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
   const { compaction, extensions: start, modelOf, onIdleInput, onSwitch } = options
   const onResumed = Effect.fnUntraced(function*(session: Session) {
     const choice = modelOf === undefined ? undefined : yield* modelOf(session)
-    if (choice !== undefined && (choice.provider !== selection().provider || choice.model !== selection().model)) yield* choose(choice)
+    const { model, provider, thinking } = selection()
+    if (choice !== undefined && (choice.provider !== provider || choice.model !== model || choice.thinking !== thinking)) yield* choose(choice)
   })
   const switching = yield* makeSwitching({
     selection,
@@ -218,13 +231,14 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     system,
     builtins: options.tools,
     tools,
+    toolNews: active.news,
     queues: options.queues ?? {},
     permissions: { ...options.permissions, unasked: () => yolo || modes.active().permissions !== "ask" },
     ...(compaction === undefined ? {} : { compaction }),
     ...(start === undefined ? {} : { extensions: start }),
     prepare: load,
     ...(options.maxSteps === undefined ? {} : { maxSteps: options.maxSteps }),
-    ...(onSwitch === undefined ? {} : { onSwitch }),
+    onSwitch: (to, from) => Effect.andThen(Effect.sync(active.reset), onSwitch?.(to, from) ?? Effect.void),
     onResumed,
     ...(onIdleInput === undefined ? {} : { onIdleText: (text, extension) => onIdleInput({ typed: text, literal: true }, extension) })
   }, options.session, Effect.asVoid(settle)).pipe(Effect.provideService(Hooks, hooks))
@@ -284,6 +298,10 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
   const inTurn = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> => turn.withPermits(1)(Effect.andThen(switching.ready, effect))
   const go = (target: Parameters<typeof switching.go>[0]) => inTurn(switching.go(target, () => Effect.void))
 
+  const record = ({ model, provider, thinking }: Selection) =>
+    switching.current().session.append({ type: "selection", provider, model, ...(thinking === undefined ? {} : { thinking }) })
+  const changed = Effect.suspend(() => hooks.run("session_settings_changed", aboutSelection(switching.current().session, selection())))
+
   const control = yield* makeRunControl
   const submit = (input: UserInput) => control.during(inTurn(prompt(input)))
 
@@ -305,12 +323,19 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     fork: (message) => go({ kind: "fork", message }),
     reload: inTurn(reload),
     selection: Effect.sync(selection),
-    select: Effect.fnUntraced(function*(choice: ModelChoice) {
-      const { session } = switching.current()
-      yield* session.append({ type: "selection", provider: choice.provider, model: choice.model })
-      yield* choose(choice)
-      yield* hooks.run("session_settings_changed", aboutSelection(session, choice))
+    select: Effect.fnUntraced(function*({ thinking = selection().thinking, ...choice }: ModelChoice) {
+      const next = { ...choice, ...(thinking === undefined ? {} : { thinking }) }
+      yield* record(next)
+      yield* choose(next)
+      yield* changed
     }, inTurn),
+    thinking: Effect.sync(() => thinkingOf(selection())),
+    setThinking: Effect.fnUntraced(function*(thinking: ThinkingLevel) {
+      yield* Effect.andThen(Deferred.await(settled), record({ ...selection(), thinking }))
+      if (chosen !== undefined) chosen = { ...chosen, selection: { ...chosen.selection, thinking } }
+      yield* changed
+      return thinkingOf(selection())
+    }),
     totals,
     mode: Effect.sync(modes.chosen),
     modes: modes.all,

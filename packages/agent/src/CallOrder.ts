@@ -1,7 +1,7 @@
 /** Which calls of one answer run together, and the ids they go by. Pure. */
 import { Option } from "effect"
 import type { ContentPart, ToolUsePart } from "@nimlet/protocol"
-import { isReadOnly, type ToolSet } from "./ToolSet.ts"
+import { isParallel, type ToolSet } from "./ToolSet.ts"
 
 /** Neighbouring calls that may run together; each other call stands alone. */
 export const groupCalls = (
@@ -10,7 +10,7 @@ export const groupCalls = (
 ): ReadonlyArray<ReadonlyArray<ToolUsePart>> => {
   const groups: Array<{ readonly together: boolean; readonly calls: Array<ToolUsePart> }> = []
   for (const call of calls) {
-    const together = Option.exists(tools.find(call.name), ({ tool }) => isReadOnly(tool))
+    const together = Option.exists(tools.find(call.name), isParallel)
     const last = groups.at(-1)
     if (together && last?.together === true) last.calls.push(call)
     else groups.push({ together, calls: [call] })

@@ -9,7 +9,7 @@ import type { Tool } from "@nimlet/tools"
 import { type Compacted, type Compaction, type CompactionOptions, makeCompaction } from "./Compaction.ts"
 import { complete } from "./Completion.ts"
 import { type Farewell, makeFarewell } from "./Farewell.ts"
-import { makeLoop, type RunResult } from "./Loop.ts"
+import { type LoopOptions, makeLoop, type RunResult } from "./Loop.ts"
 import { makePermissions, type PermissionOptions, type Permissions } from "./Permissions.ts"
 import { providerEvents } from "./ProviderEvents.ts"
 import { makeQueues, type QueueModes, type Queues } from "./Queues.ts"
@@ -30,6 +30,7 @@ export interface ConversationOptions extends Pick<CompactionOptions, "compaction
   readonly builtins: ReadonlyArray<Tool>
   /** The tools of the next step. */
   readonly tools: Effect.Effect<ToolSet>
+  readonly toolNews: LoopOptions["toolNews"]
   readonly queues: QueueModes
   readonly permissions?: PermissionOptions
   /** Keeps what files held before calls changed them; nothing does where it is absent. */
@@ -94,7 +95,7 @@ export const makeConversation = Effect.fnUntraced(function*(
   }, () => selection().contextWindow)
   const farewell = makeFarewell(hooks, aboutSession(session))
   const loop = yield* makeLoop({
-    session, selection, system, queues, runner, compaction, farewell, tools,
+    session, selection, system, queues, runner, compaction, farewell, tools, toolNews: options.toolNews,
     ...(options.maxSteps === undefined ? {} : { maxSteps: options.maxSteps }),
     ...(options.snapshots === undefined ? {} : { snapshots: options.snapshots })
   })

@@ -83,6 +83,7 @@ export const makeJournal = (session: Session, selection: () => Selection, snapsh
     const output = textOf(result.content)
     const images = result.content.filter((part) => part.type === "image")
     const details = result.details === undefined ? {} : { details: result.details }
+    const terminate = result.terminate === true ? { terminate: true as const } : {}
     const files = result.isError ? undefined : changed.get(call.id)
     changed.delete(call.id)
     yield* append({
@@ -93,6 +94,7 @@ export const makeJournal = (session: Session, selection: () => Selection, snapsh
       tool: call.name,
       ...(images.length === 0 ? {} : { images }),
       ...details,
+      ...terminate,
       ...(changedBy === undefined ? {} : { changed_by: changedBy }),
       ...(duration_ms === 0 ? {} : { duration_ms }),
       ...(hooks_ms === 0 ? {} : { hooks_ms }),
@@ -107,7 +109,8 @@ export const makeJournal = (session: Session, selection: () => Selection, snapsh
       output,
       is_error: result.isError,
       duration_ms,
-      ...details
+      ...details,
+      ...terminate
     })
   })
 

@@ -6,7 +6,7 @@ import { Clock, Effect, Exit, Option, Ref, Result } from "effect"
 import type * as LanguageModel from "effect/ai/LanguageModel"
 import * as Prompt from "effect/ai/Prompt"
 import { Hooks } from "@nimlet/extension"
-import { type ContentPart, type RunPlace, textOf, type ToolUsePart } from "@nimlet/protocol"
+import { type ContentPart, type CustomMessageEntry, type RunPlace, textOf, type ToolUsePart } from "@nimlet/protocol"
 import { accountOf, isContextOverflow, Offline, retryDelay } from "@nimlet/provider"
 import { callsOf, makeTranscript, type Session, type Snapshots } from "@nimlet/session"
 import type { ToolResult } from "@nimlet/tools"
@@ -19,9 +19,9 @@ import type { Farewell } from "./Farewell.ts"
 import { makeJournal, type OpenCall, type OpenCalls } from "./Journal.ts"
 import type { Queues } from "./Queues.ts"
 import { type Additions, admit, beforeStart, contextAdditions, finishedContent, promptOf } from "./RunEvents.ts"
-import { aboutSession, type Selection } from "./Selection.ts"
+import { aboutSession, type Selection, thinkingOf } from "./Selection.ts"
 import type { SystemText } from "./SystemPrompt.ts"
-import type { ToolCall, ToolRunner } from "./ToolRunner.ts"
+import type { SettledCall, ToolCall, ToolRunner } from "./ToolRunner.ts"
 import { isReadOnly, type ToolSet } from "./ToolSet.ts"
 import { type Answer, askModel } from "./Turn.ts"
 
@@ -36,7 +36,7 @@ export interface RunResult {
 /** What every run of a session uses. */
 export interface LoopOptions {
   readonly session: Session
-  /** Who answers; stays the same during a run. */
+  /** Who answers; stays the same during a run, but for the level of thinking. */
   readonly selection: () => Selection
   /** The system text of the next run; extensions may replace its base for one. */
   readonly system: Effect.Effect<SystemText>
@@ -46,13 +46,15 @@ export interface LoopOptions {
   readonly farewell: Farewell
   /** The tools of the next step. */
   readonly tools: Effect.Effect<ToolSet>
+  /** What the model has to be told of the tools that its next request offers; see `ActiveTools`. */
+  readonly toolNews: (tools: ToolSet) => CustomMessageEntry | undefined
   /** Keeps what files held before calls changed them. */
   readonly snapshots?: Snapshots
   /** The most requests to the model a run may make; absent for no limit. */
   readonly maxSteps?: number
 }
 
-/** How many neighbouring read-only calls run at once. */
+/** How many neighbouring calls run at once. */
 const parallelCalls = 8
 
 /** Runs `content` as the user's next words. Interrupting it is the user's interrupt. */
@@ -63,6 +65,12 @@ export type Loop = (
 const untypedMessage = (text: string): Prompt.Message => Prompt.userMessage({ content: [Prompt.textPart({ text, options: Offline.typed(false) })] })
 
 const textOfCalls = (calls: ReadonlyArray<ToolUsePart>): string => JSON.stringify(calls.map(({ input, name }) => [name, input]))
+
+/** What a tool that gives answers gave; the last one counts. */
+const answerOf = (settled: ReadonlyArray<SettledCall>, tools: ToolSet): string | undefined => {
+  const last = settled.findLast(({ call, result }) => !result.isError && Option.exists(tools.find(call.name), ({ answers }) => answers === true))
+  return last === undefined ? undefined : textOf(last.result.content)
+}
 
 /** The loop of a session. */
 export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks> =>
@@ -82,7 +90,7 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
       open: Ref.Ref<OpenCalls>
     ) {
       const { publish } = yield* EventSink
-      let failed = 0
+      const all: Array<SettledCall> = []
       const note = (state: OpenCall) => Ref.update(open, (known) => new Map(known).set(state.call.id, state))
       const announce = (call: ToolCall) =>
         note({ call, running: false }).pipe(
@@ -92,7 +100,7 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
       for (const group of groupCalls(calls, tools)) {
         const batch = group.map((part): ToolCall => ({ id: part.id, name: part.name, input: part.input, place, step }))
         yield* Effect.forEach(batch, announce, { discard: true })
-        const changes = group.length === 1 && !Option.exists(tools.find(batch[0]?.name ?? ""), ({ tool }) => isReadOnly(tool))
+        const changes = batch.some(({ name }) => !Option.exists(tools.find(name), ({ tool }) => isReadOnly(tool)))
         if (changes) yield* journal.sync
         const run = (call: ToolCall) => {
           const show = (shown: ToolResult) => note({ call, running: true, shown })
@@ -102,9 +110,9 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
         }
         const settled = yield* Effect.forEach(batch, run, { concurrency: group.length === 1 ? 1 : parallelCalls })
         yield* Effect.uninterruptible(Effect.forEach(settled, journal.result, { discard: true }))
-        failed += settled.filter(({ result }) => result.isError).length
+        all.push(...settled)
       }
-      return failed
+      return all
     })
 
     /** Saves and tells an answer. One that would end the run does, unless something waits: that is delivered then. */
@@ -131,6 +139,14 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
       return { calls, done, text, verdict, course: next.length > 0 ? atStart : judged }
     }, Effect.uninterruptible)
 
+    /** Whether results end the run: all of them say so, and nothing waits that would be delivered then. */
+    const endsWith = Effect.fnUntraced(function*(place: RunPlace, settled: ReadonlyArray<SettledCall>) {
+      if (settled.length === 0 || !settled.every(({ result }) => result.terminate === true)) return false
+      const next = yield* queues.takeNext
+      yield* journal.deliver(place, next)
+      return next.length === 0
+    }, Effect.uninterruptible)
+
     /** One model request and the calls it asks for. `prepared` is what is added to it, for this request alone. */
     const runStep = Effect.fnUntraced(function*(
       place: RunPlace,
@@ -147,6 +163,8 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
       const answered = yield* Ref.make<Option.Option<Answer>>(Option.none())
       const body = Effect.gen(function*() {
         const tools = yield* options.tools
+        const news = options.toolNews(tools)
+        if (news !== undefined) yield* journal.append(news)
         // A model is waited for anyway: what its first call needs is loaded meanwhile.
         if (step === 0) yield* Effect.forkChild(loadValidation)
         const added = yield* prepared
@@ -155,6 +173,7 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
           place,
           step,
           model,
+          thinking: thinkingOf(options.selection()).level,
           system: [...system, ...added.system].join("\n\n"),
           messages: added.messages.length === 0 ? messages : [...messages, ...added.messages],
           tools,
@@ -163,9 +182,12 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
         const answer = { ...said, content: yield* finishedContent(hooks, about, said.content) }
         yield* Ref.set(answered, Option.some(answer))
         const { calls, course: judged, ...committed } = yield* commit(place, answer, course)
-        const failed = yield* runCalls(calls, tools, place, step, open)
-        const [noted, stuck] = calls.length === 0 ? [judged, undefined] : noteCalls(judged, textOfCalls(calls), failed === calls.length)
-        return { ...committed, course: noted, stuck }
+        const settled = yield* runCalls(calls, tools, place, step, open)
+        const [noted, stuck] = calls.length === 0
+          ? [judged, undefined]
+          : noteCalls(judged, textOfCalls(calls), settled.every(({ result }) => result.isError))
+        const done = committed.done || (yield* endsWith(place, settled))
+        return { ...committed, done, answer: done ? answerOf(settled, tools) : undefined, course: noted, stuck }
       })
       yield* publish({ type: "step_start", ...place, step, model })
       return yield* body.pipe(
@@ -213,7 +235,7 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
           failures = 0
           shortened = false
           additions = undefined
-          const { done, stuck, text, verdict } = outcome.success
+          const { answer, done, stuck, text, verdict } = outcome.success
           // Pieces of one answer that the output limit cut apart are one again.
           said = course.cuts > 0 ? said + text : text
           course = outcome.success.course
@@ -221,7 +243,7 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
           if (verdict._tag === "Fail") return yield* failed(step, verdict.why)
           nudge = verdict._tag === "GoOn" && verdict.say !== undefined ? [untypedMessage(verdict.say)] : []
           if (verdict.told !== undefined) yield* publish({ type: "diagnostic", level: "warning", message: verdict.told })
-          if (done) return { success: true, text: said }
+          if (done) return { success: true, text: answer ?? said }
           continue
         }
         const { error, left } = outcome.failure

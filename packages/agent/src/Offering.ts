@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import type { CallFailed, Extensions, ExtensionTool, ToolReply } from "@nimlet/extension"
 import { textOf } from "@nimlet/protocol"
 import { errorResult, Output } from "@nimlet/tools"
+import type { ActiveTools } from "./ActiveTools.ts"
 import { type Mode, offersTool, withheldText } from "./Modes.ts"
 import { type OfferedTool, toolSet, type ToolSet } from "./ToolSet.ts"
 
@@ -14,49 +15,90 @@ export interface OfferingOptions {
   readonly mode: () => Mode
   /** The only tools to offer, by name in any case; absent for all. */
   readonly only?: ReadonlyArray<string>
+  readonly active: ActiveTools
 }
+
+/** What is on offer. */
+export interface Offering {
+  /** The tools of the next step. */
+  readonly tools: Effect.Effect<ToolSet>
+  /** All tools that the command line leaves, whether they are offered or not, as they were when they were last looked at. */
+  readonly known: () => ReadonlyArray<OfferedTool>
+}
+
+const switchedOff = "Tool unavailable: an extension has switched it off for now."
 
 /** What the model reads of a call that got no answer: who gave none, and after how long. */
 const failureOf = ({ extension, message, seconds }: CallFailed): string =>
   seconds === undefined ? message : `${message}: '${extension}' gave no answer within ${seconds} s`
 
-/** What an extension gave back, with as much text as a model is given of any tool: its beginning and its end. */
-const bounded = (reply: ToolReply): ToolReply => {
+/** How much text of a tool's a model is given: as much as of any, less where the tool says so, all where it wants that. */
+const limitsOf = ({ extras }: ExtensionTool): Output.Limits | undefined => {
+  const wanted = extras?.max_result_chars
+  if (wanted === "unlimited") return undefined
+  return wanted === undefined ? Output.modelLimits : { ...Output.modelLimits, maxBytes: Math.min(Output.modelLimits.maxBytes, wanted) }
+}
+
+/** What an extension gave back, its text within limits: the beginning and the end of what is longer. */
+const bounded = (reply: ToolReply, limits: Output.Limits | undefined): ToolReply => {
+  if (limits === undefined) return reply
   const text = textOf(reply.content)
-  const kept = Output.boundMiddle(text, Output.modelLimits).text
+  const kept = Output.boundMiddle(text, limits).text
   return kept === text ? reply : { ...reply, content: [{ type: "text", text: kept }, ...reply.content.filter((part) => part.type !== "text")] }
 }
 
-const runnable = (extensions: Extensions["Service"], { capabilities, description, extension, inputSchema, name, unasked }: ExtensionTool): OfferedTool => ({
-  extension,
-  unasked,
-  tool: {
-    name,
-    description,
-    inputSchema,
-    capabilities,
-    run: (args, context) =>
-      extensions.callTool(name, args, context.output).pipe(
-        Effect.map(bounded),
-        Effect.catch((error) => Effect.succeed(errorResult(failureOf(error))))
-      )
+const runnable = (extensions: Extensions["Service"], offer: ExtensionTool): OfferedTool => {
+  const { capabilities, description, extension, extras = {}, inputSchema, name, parallel, unasked } = offer
+  const { prepares, prompt_guidelines, prompt_snippet, structured_output } = extras
+  const limits = limitsOf(offer)
+  return {
+    extension,
+    unasked,
+    ...(parallel === undefined ? {} : { parallel }),
+    ...(prompt_snippet === undefined ? {} : { snippet: prompt_snippet }),
+    ...(prompt_guidelines === undefined ? {} : { guidelines: prompt_guidelines }),
+    ...(prepares === true ? { prepare: (args: unknown) => extensions.prepare(name, args) } : {}),
+    ...(structured_output === true ? { answers: true } : {}),
+    tool: {
+      name,
+      description,
+      inputSchema,
+      capabilities,
+      run: (args, { callId, output }) =>
+        extensions.callTool(name, args, output, callId).pipe(
+          Effect.map((reply) => bounded(reply, limits)),
+          Effect.catch((error) => Effect.succeed(errorResult(failureOf(error))))
+        )
+    }
   }
-})
+}
 
+/** Whether the same offers are made: what an extension registers again is other objects. */
 const isSame = (some: ReadonlyArray<ExtensionTool>, others: ReadonlyArray<ExtensionTool>): boolean =>
   some.length === others.length &&
   some.every((tool, index) =>
     tool.name === others[index]?.name && tool.extension === others[index].extension && tool.inputSchema === others[index].inputSchema)
 
-/** The tools of the next step. They are made anew only when something changed: providers remember what they said of a tool. */
-export const makeOffering = ({ extensions, mode, only, own }: OfferingOptions): Effect.Effect<ToolSet> => {
-  let made: { readonly registered: ReadonlyArray<ExtensionTool>; readonly own: ReadonlyArray<OfferedTool>; readonly mode: Mode; readonly set: ToolSet } | undefined
-  return Effect.map(extensions.tools, (registered) => {
-    const [present, ours] = [mode(), own()]
-    if (made !== undefined && made.own === ours && made.mode === present && isSame(registered, made.registered)) return made.set
+/** What a set of tools was made of, each compared as the same object. */
+interface Made {
+  readonly registered: ReadonlyArray<ExtensionTool>
+  readonly own: ReadonlyArray<OfferedTool>
+  readonly mode: Mode
+  readonly withheld: ReadonlySet<string>
+  readonly set: ToolSet
+}
+
+/** The tools of an agent. They are made anew only when something changed: providers remember what they said of a tool. */
+export const makeOffering = ({ active, extensions, mode, only, own }: OfferingOptions): Offering => {
+  let made: Made | undefined
+  const tools = Effect.map(extensions.tools, (registered) => {
+    const [present, ours, withheld] = [mode(), own(), active.withheld()]
+    if (made !== undefined && made.own === ours && made.mode === present && made.withheld === withheld && isSame(registered, made.registered)) return made.set
     const all = [...ours, ...registered.map((tool) => runnable(extensions, tool))]
+      .map((offered) => withheld.has(offered.tool.name) ? { ...offered, unavailable: switchedOff } : offered)
     const set = toolSet(all, { ...(only === undefined ? {} : { only }), offers: (one) => offersTool(present, one), withheld: withheldText(present) })
-    made = { registered, own: ours, mode: present, set }
+    made = { registered, own: ours, mode: present, withheld, set }
     return set
   })
+  return { tools, known: () => made?.set.known.filter(({ unavailable }) => unavailable === undefined || unavailable === switchedOff) ?? [] }
 }

@@ -7,6 +7,7 @@ import type { JsonObject } from "@nimlet/protocol"
 import { type ApprovalRequest, Frontend } from "@nimlet/extension"
 import { changePreview } from "./ChangePreview.ts"
 import type { FileUnwritable } from "./PrivateFile.ts"
+import { acting, loadGrammar, makeProtection, type ProtectedFiles } from "./Protection.ts"
 import { grantKeys, isRememberable } from "./ShellCommand.ts"
 import { isReadOnly, type OfferedTool } from "./ToolSet.ts"
 
@@ -28,44 +29,35 @@ export interface ProjectGrants {
 }
 
 /** What permissions depend on. */
-export interface PermissionOptions {
+export interface PermissionOptions extends ProtectedFiles {
   readonly grants?: ProjectGrants
-  /** How to name to a person the protected file that a path of the model's means; none for any other file. */
-  readonly protectedPath?: (path: string) => Effect.Effect<Option.Option<string>>
   /** Nothing is asked but about protected files. */
   readonly unasked?: () => boolean
 }
 
-/** Built-in tools that act inside the workspace and can be undone there; those that only read are never asked about. */
-const acting = new Set(["edit", "write"])
+/** Why a protected file is one. */
+const why = "it can change what runs later"
 
 const textOf = (args: JsonObject, key: string): string | undefined => {
   const value = args[key]
   return typeof value === "string" ? value : undefined
 }
 
-const loadParser = Effect.promise(() => import("./ShellGrammar.ts"))
-
 /** What a remembered answer holds for: the simple commands of a command, else the tool as a whole (seed 000: `tool:<name>`). */
 const keysOf = Effect.fnUntraced(function*(tool: string, args: JsonObject) {
   const command = tool === "bash" ? textOf(args, "command") : undefined
   if (command === undefined) return { keys: [`tool:${tool}`], canRemember: true }
-  const { parse } = yield* loadParser
+  const { parse } = yield* loadGrammar
   return { keys: grantKeys(parse, command), canRemember: isRememberable(command) }
 })
 
 /** Permissions of a session, with nothing remembered in it yet. */
 export const makePermissions = Effect.fnUntraced(function*(options: PermissionOptions = {}): Effect.fn.Return<Permissions> {
-  const { grants, protectedPath = () => Effect.succeedNone, unasked = () => false } = options
+  const { grants, unasked = () => false } = options
+  const protection = makeProtection(options)
   const granted = new Set<string>()
   // One question after another: the answer to the first may answer the next.
   const turn = yield* Semaphore.make(1)
-
-  const protection = Effect.fnUntraced(function*(offered: OfferedTool, args: JsonObject) {
-    const path = textOf(args, "path")
-    if (offered.extension !== undefined || !acting.has(offered.tool.name) || path === undefined) return Option.none<string>()
-    return yield* protectedPath(path)
-  })
 
   const ask = Effect.fnUntraced(function*(request: ApprovalRequest, keys: ReadonlyArray<string>) {
     const { approve, notify } = yield* Frontend
@@ -87,14 +79,16 @@ export const makePermissions = Effect.fnUntraced(function*(options: PermissionOp
   const check = Effect.fnUntraced(function*(offered: OfferedTool, args: JsonObject) {
     const { name } = offered.tool
     const { interactive } = yield* Frontend
-    const file = yield* protection(offered, args)
-    if (Option.isSome(file)) {
-      if (!interactive) return Option.some(`${file.value} is protected: changing it needs a person's yes, and nobody can be asked here`)
-      const preview = changePreview(name, args)
-      return yield* ask({ tool: name, arguments: args, summary: file.value, reason: "a protected file: it can change what runs later", preview, canRemember: false }, [])
+    const summary = textOf(args, "command") ?? name
+    const file = yield* protection(offered, args, interactive && !unasked())
+    if (file !== undefined) {
+      if (!interactive) return Option.some(`${file.name} is protected: changing it needs a person's yes, and nobody can be asked here`)
+      const about = acting.has(name)
+        ? { summary: file.name, reason: `a protected file: ${why}`, preview: changePreview(name, args) }
+        : { summary, reason: `it ${file.sure ? "changes" : "names"} ${file.name}, a protected file: ${why}` }
+      return yield* ask({ tool: name, arguments: args, ...about, canRemember: false }, [])
     }
     if (acting.has(name) || unasked()) return Option.none<string>()
-    const summary = textOf(args, "command") ?? name
     if (!interactive) return yield* ask({ tool: name, arguments: args, summary, ...reasonFor(offered), canRemember: false }, [])
     const { canRemember, keys } = yield* keysOf(name, args)
     const known = new Set([...granted, ...yield* grants?.allowed ?? Effect.succeed([])])

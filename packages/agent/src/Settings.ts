@@ -6,21 +6,14 @@ import { Effect, FileSystem, Result, Schema } from "effect"
 import * as SchemaIssue from "effect/SchemaIssue"
 import { families } from "@nimlet/extension"
 import { JsonObject, Manifest } from "@nimlet/protocol"
+import { ModelEntry, thinkingLevels } from "@nimlet/provider"
 
 /** Where a named endpoint is and how it speaks (`providers.NAME`). */
 export const ProviderSettings = Schema.Struct({
   endpoint: Schema.optionalKey(Schema.String),
   api: Schema.optionalKey(Schema.String),
   api_key_env: Schema.optionalKey(Schema.String),
-  models: Schema.optionalKey(Schema.Array(Schema.Union([
-    Schema.String,
-    Schema.Struct({
-      id: Schema.String,
-      context_window: Schema.optionalKey(Schema.Int),
-      max_output: Schema.optionalKey(Schema.Int),
-      images: Schema.optionalKey(Schema.Boolean)
-    })
-  ]))),
+  models: Schema.optionalKey(Schema.Array(Schema.Union([Schema.String, ModelEntry]))),
   last_model: Schema.optionalKey(Schema.String),
   options: Schema.optionalKey(JsonObject)
 })
@@ -58,7 +51,8 @@ export const Settings = Schema.Struct({
     follow_up_mode: Schema.optionalKey(QueueMode),
     request_timeout: Schema.optionalKey(Schema.Number.check(Schema.isGreaterThan(0))),
     max_steps: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0))),
-    session_dir: Schema.optionalKey(Schema.String)
+    session_dir: Schema.optionalKey(Schema.String),
+    thinking: Schema.optionalKey(Schema.Literals([...thinkingLevels, "none"]))
   })),
   tools: Schema.optionalKey(Schema.Struct({
     bash: Schema.optionalKey(Schema.Struct({ max_output_bytes: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0))) }))

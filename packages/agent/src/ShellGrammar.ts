@@ -1,2 +1,2 @@
-/** The shell's grammar, in a chunk of its own: it is loaded when a person may be asked about a command. */
-export { parse } from "unbash"
+/** The shell's grammar, in a chunk of its own: it is loaded with the first command. */
+export { forEachChild, parse } from "unbash"

@@ -43,7 +43,8 @@ const guidelines = (names: ReadonlySet<string>): ReadonlyArray<string> => [
 export const systemPrompt = ({ platform, workspace }: PromptFacts): SystemPrompt => (tools) => {
   const snippets = tools.flatMap(({ name, snippet }) => snippet === undefined ? [] : [`- ${name}: ${snippet}`])
   const plain = tools.flatMap(({ custom, name, snippet }) => custom || snippet !== undefined ? [] : [name])
-  const heeded = [...guidelines(new Set(tools.map(({ name }) => name))), ...new Set(tools.flatMap((tool) => tool.guidelines ?? []))]
+  const builtin = new Set(tools.flatMap(({ custom, name }) => custom ? [] : [name]))
+  const heeded = [...guidelines(builtin), ...new Set(tools.flatMap((tool) => tool.guidelines ?? []))]
   return `You are nimlet, a coding agent in the user's terminal. You read, search, change and run things in the workspace with your tools.
 
 Workspace: ${workspace} (${platform})

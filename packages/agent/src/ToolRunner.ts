@@ -1,6 +1,6 @@
 /**
- * One tool call, from what the model asked to the result it will read. The order is the whole policy: the arguments are
- * checked, extensions may change or block the call, what they left is checked again, permission is asked for what will
+ * One tool call, from what the model asked to the result it will read. The order is the whole policy: the tool may put the
+ * arguments right, they are checked, extensions may change or block the call, what they left is checked again, permission is asked for what will
  * really run, the tool runs, extensions may change the result. Every path ends in exactly one result.
  */
 import { Cause, Clock, Effect, Option, Result } from "effect"
@@ -76,9 +76,18 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
     const execute = (call: ToolCall, offered: OfferedTool, args: JsonObject, watch: CallWatch | undefined) =>
       Effect.flatMap(EventSink, ({ publish }) =>
         offered.tool.run(args, {
+          callId: call.id,
           ...(watch === undefined ? {} : { interrupted: watch.left, ...(watch.changing === undefined ? {} : { changing: watch.changing }) }),
-          output: (delta) =>
-            publish({ type: "tool_output_delta", ...call.place, step: call.step, tool_id: call.id, tool_name: call.name, delta })
+          output: (delta, details) =>
+            publish({
+              type: "tool_output_delta",
+              ...call.place,
+              step: call.step,
+              tool_id: call.id,
+              tool_name: call.name,
+              delta,
+              ...(details === undefined ? {} : { details })
+            })
         })).pipe(Effect.catchDefect((defect) => Effect.succeed(errorResult(Cause.pretty(Cause.die(defect))))))
 
     const afterwards = Effect.fnUntraced(function*(name: string, sent: JsonObject, used: JsonObject, result: ToolResult, options?: HookOptions) {
@@ -101,7 +110,9 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
       const found = tools.find(call.name)
       if (Option.isNone(found)) return errorResult(tools.whyNot(call.name))
       const offered = found.value
-      const parsed = argumentsOf(call.input)
+      const prepared = offered.prepare === undefined ? Result.succeed(call.input) : yield* Effect.result(offered.prepare(call.input))
+      if (Result.isFailure(prepared)) return errorResult(prepared.failure.message)
+      const parsed = argumentsOf(prepared.success)
       if (Result.isFailure(parsed)) return errorResult(parsed.failure)
       const sent = parsed.success
       const faults = yield* faultsOf(offered, sent)
@@ -110,7 +121,7 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
       if (!isHooked(offered)) return yield* Effect.andThen(begun, execute(call, offered, sent, watch))
 
       const gate = yield* timed(notes, hooks.run("tool_call", { tool: call.name, arguments: sent }, options))
-      if (gate._tag === "Blocked") return denied(gate.reason)
+      if (gate._tag === "Blocked") return gate.terminate === true ? { ...denied(gate.reason), terminate: true } : denied(gate.reason)
       const changed = gate.changedBy.length > 0
       const args = changed ? gate.payload.arguments : sent
       if (changed) {

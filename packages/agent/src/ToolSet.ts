@@ -2,9 +2,10 @@
  * The tools of one step: what the model is offered and what a call is looked up in. Frozen for the step, so that an
  * extension coming or going never changes a request in flight.
  */
-import { Option } from "effect"
+import { type Effect, Option } from "effect"
 import * as AiTool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
+import type { CallFailed } from "@nimlet/extension"
 import type { JsonObject } from "@nimlet/protocol"
 import type { Tool } from "@nimlet/tools"
 
@@ -19,6 +20,12 @@ export interface OfferedTool {
   /** One line about it for the system prompt, and what the model should heed while it is offered. */
   readonly snippet?: string
   readonly guidelines?: ReadonlyArray<string>
+  /** What is validated in place of what the model sent (seed 004, `prepareArguments`). */
+  readonly prepare?: (args: unknown) => Effect.Effect<unknown, CallFailed>
+  /** Whether it may run beside its neighbours; absent: when it only reads. */
+  readonly parallel?: boolean
+  /** Its result, when it ends the run, is the run's answer. */
+  readonly answers?: boolean
 }
 
 /** Names of built-in tools, present and to come; no extension may take one. */
@@ -31,6 +38,8 @@ export const isHooked = ({ extension, tool }: OfferedTool): boolean => extension
 /** The tools of a step, in the order the model sees them. */
 export interface ToolSet {
   readonly tools: ReadonlyArray<OfferedTool>
+  /** All there are, those that are not offered just now, too. */
+  readonly known: ReadonlyArray<OfferedTool>
   /** The tool of this exact name. */
   readonly find: (name: string) => Option.Option<OfferedTool>
   /** What the model reads when it calls one that is not there. */
@@ -65,6 +74,7 @@ export const toolSet = (tools: ReadonlyArray<OfferedTool>, { offers = () => true
   const found = new Map(kept.map((offered) => [offered.tool.name, offered]))
   return {
     tools: kept,
+    known: [...byName.values()],
     find: (name) => Option.fromNullishOr(found.get(name)),
     whyNot: (name) => {
       const known = byName.get(name)
@@ -74,6 +84,9 @@ export const toolSet = (tools: ReadonlyArray<OfferedTool>, { offers = () => true
   }
 }
 
-/** A tool that changes nothing may run beside its neighbours: its capabilities are read, or read and user. */
+/** A tool that changes nothing: its capabilities are read, or read and user. */
 export const isReadOnly = (tool: Pick<Tool, "capabilities">): boolean =>
   tool.capabilities.length > 0 && tool.capabilities.every((capability) => capability === "read" || capability === "user")
+
+/** Whether calls of it may run beside their neighbours. */
+export const isParallel = ({ parallel, tool }: OfferedTool): boolean => parallel ?? isReadOnly(tool)

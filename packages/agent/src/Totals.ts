@@ -1,14 +1,7 @@
 /** What a session has used so far, and what that cost where prices are known. Pure. */
+import { costOf, type Prices } from "@nimlet/provider"
 import type { Entries } from "@nimlet/session"
 import { callsOf, isAssistant } from "@nimlet/session"
-
-/** Dollars for a million tokens. Where a cache has no price of its own, its tokens cost what input does. */
-export interface Prices {
-  readonly input: number
-  readonly output: number
-  readonly cacheRead?: number
-  readonly cacheWrite?: number
-}
 
 /** What one model was asked and answered. Tokens of the cache are part of `input`. */
 export interface ModelTotals {
@@ -31,9 +24,6 @@ export interface SessionTotals {
   /** In dollars; absent unless it is known of every model. */
   readonly cost?: number
 }
-
-const costOf = ({ cacheRead, cacheWrite, input, output }: ModelTotals, prices: Prices): number =>
-  ((input - cacheRead - cacheWrite) * prices.input + output * prices.output + cacheRead * (prices.cacheRead ?? prices.input) + cacheWrite * (prices.cacheWrite ?? prices.input)) / 1_000_000
 
 /** Adds up a session. */
 export const totalsOf = (entries: Entries, pricesOf: (provider: string, model: string) => Prices | undefined = () => undefined): SessionTotals => {

@@ -8,7 +8,7 @@ import * as LanguageModel from "effect/ai/LanguageModel"
 import * as Prompt from "effect/ai/Prompt"
 import type * as Response from "effect/ai/Response"
 import type { ContentPart, JsonObject, RunPlace, Usage } from "@nimlet/protocol"
-import { toolCallParseError } from "@nimlet/provider"
+import { Thinking, type ThinkingLevel, toolCallParseError } from "@nimlet/provider"
 import { EventSink } from "./EventSink.ts"
 import type { ToolSet } from "./ToolSet.ts"
 
@@ -17,6 +17,8 @@ export interface TurnRequest {
   readonly place: RunPlace
   readonly step: number
   readonly model: string
+  /** How much it is to think; absent for as much as it does by itself. */
+  readonly thinking?: ThinkingLevel | undefined
   readonly system: string
   readonly messages: ReadonlyArray<Prompt.Message>
   readonly tools: Pick<ToolSet, "toolkit">
@@ -180,6 +182,7 @@ export const askModel = Effect.fnUntraced(function*(
         { discard: true }
       )
     ),
+    Effect.provideService(Thinking, request.thinking),
     Effect.onError(() => Effect.sync(() => request.left?.(answer().content)))
   )
   return { ...answer(), duration_ms: (yield* Clock.currentTimeMillis) - started }

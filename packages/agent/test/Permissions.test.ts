@@ -4,7 +4,7 @@ import { Effect, FileSystem, Option } from "effect"
 import { type Approval, type ApprovalRequest, type ExtensionTool, Frontend, headless } from "@nimlet/extension"
 import { makePermissions, type PermissionOptions } from "../src/Permissions.ts"
 import { makeProjectGrants } from "../src/PermissionsFile.ts"
-import { isProtected } from "../src/ProtectedPaths.ts"
+import { isProtected, mayBeProtected } from "../src/ProtectedPaths.ts"
 import { makeTrust } from "../src/Trust.ts"
 import { calls, says, tool, withAgent } from "./Rig.ts"
 
@@ -153,6 +153,39 @@ describe("a file that decides what runs later", () => {
       assert.deepStrictEqual(asked, [])
       assert.match(outputs[0]!, /^approval_denied: \.git\/config is protected/)
       assert.strictEqual(outputs[1], "write ran")
+    }))
+})
+
+describe("a command that would change such a file", () => {
+  const options: PermissionOptions = {
+    protectedPath: (path) => Effect.succeed(path.startsWith("link/") ? Option.some(path.replace("link", ".git")) : Option.none()),
+    mayBeProtected: (word) => mayBeProtected(word, [])
+  }
+
+  it.effect("is asked about every time, whatever was allowed before, and the question names the file", () =>
+    Effect.gen(function*() {
+      const commands = ["touch .git/x", "touch .git/x", "touch link/x", "node e.mjs .git/x", "cat .git/x", "cat .git/x"]
+      const grants = { allowed: Effect.succeed(commands.map((command) => `bash:${command}`)), remember: Effect.undefined }
+      const { asked } = yield* asking({ ...options, grants }, ["session", "project", "once", "session"], each(...commands))
+      assert.deepStrictEqual(asked.map(({ canRemember, project, reason }) => [reason?.split(",")[0], canRemember, project]), [
+        ["it changes .git/x", false, undefined], ["it changes .git/x", false, undefined], ["it changes .git/x", false, undefined], ["it names .git/x", false, undefined]
+      ])
+    }))
+
+  it.effect("is refused where nobody can be asked; one that only names it, as much else, runs", () =>
+    Effect.gen(function*() {
+      const { asked } = yield* asking(options, ["once"], (check) =>
+        Effect.gen(function*() {
+          assert.deepStrictEqual(yield* Effect.forEach(["touch .git/x", "echo x > link/x", "sh -c 'rm .git/x'"], check), [false, false, false])
+          assert.isTrue(yield* check("node e.mjs .git/x"))
+        }), false)
+      assert.lengthOf(asked, 1)
+    }))
+
+  it.effect("is asked about with yolo, too, when it surely would", () =>
+    Effect.gen(function*() {
+      const { asked } = yield* asking({ ...options, unasked: () => true }, ["once"], each("rm .git/x", "node e.mjs .git/x", "rm x"))
+      assert.deepStrictEqual(asked.map(({ summary }) => summary), ["rm .git/x"])
     }))
 })
 

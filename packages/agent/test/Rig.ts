@@ -83,6 +83,8 @@ export interface RigOptions {
   /** What they all give back; a word of their own where it is not said. */
   readonly extensionText?: string
   readonly extensionTools?: ReadonlyArray<ExtensionTool>
+  /** What becomes of calls of theirs, in place of `extensionText`. */
+  readonly extensionCalls?: Partial<Pick<Extensions["Service"], "callTool" | "prepare">>
   readonly modes?: () => ReadonlyArray<ExtensionMode>
   readonly frontend?: Partial<FrontendShape>
   readonly commands?: { readonly [name: string]: CommandReply }
@@ -195,7 +197,8 @@ const rigIn = <A, E>(options: RigOptions, body: (rig: Rig) => Effect.Effect<A, E
         const reply = commands[name.toLowerCase()]
         return reply === undefined ? Effect.fail(new CallFailed({ extension: "test", reason: "unknown" })) : Effect.succeed(reply)
       },
-      subscribers: () => []
+      subscribers: () => [],
+      ...options.extensionCalls
     })
     const agentOptions: AgentOptions = {
       session,

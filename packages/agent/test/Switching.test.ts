@@ -372,3 +372,19 @@ describe("another model", () => {
       }))
   })
 })
+
+describe("thinking", () => {
+  it.effect("is as much as the model does by itself until somebody says so; it is noted, told, and kept for the next model", () =>
+    withAgent(rig({ agent: { extensions, thinkingLevels: ["low", "high"] } }), ({ agent, entries, fired }) =>
+      Effect.gen(function*() {
+        assert.deepStrictEqual(yield* agent.thinking, { levels: ["low", "high"] })
+        assert.deepStrictEqual(yield* agent.setThinking("medium"), { wanted: "medium", level: "low", levels: ["low", "high"] })
+        assert.deepStrictEqual(yield* agent.thinking, { wanted: "medium", level: "low", levels: ["low", "high"] })
+        yield* agent.select({ provider: "other", model: "m-2", thinkingLevels: ["off", "medium"], layer: Layer.succeed(LanguageModel.LanguageModel, {} as never) })
+        assert.deepStrictEqual(yield* agent.thinking, { wanted: "medium", level: "medium", levels: ["off", "medium"] })
+        assert.deepStrictEqual(payloadsOf(fired, "session_settings_changed").map(([, payload]) => (payload as { thinking: string }).thinking), ["low", "medium"])
+        const noted = (yield* entries).flatMap((entry) => entry.type === "selection" ? [entry] : []) as ReadonlyArray<object>
+        assert.deepInclude(noted[0], { provider: "test", model: "model-1", thinking: "medium" })
+        assert.deepInclude(noted[1], { provider: "other", model: "m-2", thinking: "medium" })
+      })))
+})

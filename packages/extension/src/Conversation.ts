@@ -9,7 +9,7 @@ export interface Pending {
   readonly reply: Reply<JsonObject, CallFailed>
   /** Its budget, which a `tool_update` starts afresh. */
   readonly countdown: Countdown | undefined
-  readonly onUpdate: ((text: string) => Effect.Effect<void>) | undefined
+  readonly onUpdate: ((text: string, details?: JsonObject) => Effect.Effect<void>) | undefined
   /** Whose host requests it comes of; see `OnBehalfOf`. */
   readonly onBehalfOf: ReadonlySet<string>
   /** When it was sent, in milliseconds of the monotonic clock; kept of events only. */

@@ -5,7 +5,7 @@ import { atomic, type FamilyPolicy, modulesIn, nimlet, programsIn, type Root } f
 import { isJsonObject, parseJson } from "./Json.ts"
 import { decodeManifest, looksLikeMilliseconds } from "./ManifestFile.ts"
 import { modulesAt } from "./ModuleFile.ts"
-import type { ExtensionSettings } from "./Start.ts"
+import type { ExtensionSettings, ProjectExtensionSettings } from "./Start.ts"
 
 /** An extension that can be started. */
 export interface Found {
@@ -74,12 +74,14 @@ const remainsOf = (text: string): { readonly name?: string; readonly closes: boo
 
 /**
  * Every extension in the roots, then those named by path. Missing roots are no fault; a missing named path is one.
- * `settings` are by name, for all of that name.
+ * `settings` are by name, for all of that name; those of a project only for the ones that lie in it, so that no project
+ * switches off or opens a guard of the person's own.
  */
 export const discover = Effect.fnUntraced(function*(where: {
   readonly roots: ReadonlyArray<Root>
   readonly paths: ReadonlyArray<string>
   readonly settings?: Readonly<Record<string, ExtensionSettings>>
+  readonly projectSettings?: ProjectExtensionSettings
 }) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -134,6 +136,15 @@ export const discover = Effect.fnUntraced(function*(where: {
     }
     return named ? program(Result.fail("cannot read manifest")) : []
   })
+  const said = (project: boolean, name: string): ExtensionSettings => {
+    const theirs = settingsOf(where.projectSettings?.named, name)
+    if (project) return { ...settingsOf(where.settings, name), ...theirs }
+    for (const key of Object.keys(theirs)) {
+      const warning = `${where.projectSettings?.file}: extensions.${name}.${key} is ignored; a project may not set it for an extension that is not its own`
+      if (!warnings.includes(warning)) warnings.push(warning)
+    }
+    return settingsOf(where.settings, name)
+  }
   const seen = new Set<string>()
   const counts = new Map<string, number>()
   const found: Array<Found> = []
@@ -145,12 +156,12 @@ export const discover = Effect.fnUntraced(function*(where: {
     if (Result.isFailure(each.manifest)) {
       warnings.push(`skipping ${each.folder}: ${each.manifest.failure}`)
       const { closes, name = path.basename(each.folder) } = remainsOf(each.text ?? "")
-      const { disabled: off = false, on_failure } = settingsOf(where.settings, name)
+      const { disabled: off = false, on_failure } = said(each.project, name)
       if (!off && (on_failure === undefined ? closes : on_failure === "block")) closedGuards.push(name)
       continue
     }
     const { name } = each.manifest.success
-    const { disabled: off = false, ...settings } = settingsOf(where.settings, name)
+    const { disabled: off = false, ...settings } = said(each.project, name)
     const manifest = { ...each.manifest.success, ...settings }
     const count = (counts.get(name) ?? 0) + 1
     counts.set(name, count)

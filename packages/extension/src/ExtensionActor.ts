@@ -30,7 +30,7 @@ export type ExtensionMail =
     readonly request: Unsent
     readonly reply: Reply<JsonObject, CallFailed>
     readonly countdown: Countdown | undefined
-    readonly onUpdate: ((text: string) => Effect.Effect<void>) | undefined
+    readonly onUpdate: ((text: string, details?: JsonObject) => Effect.Effect<void>) | undefined
     readonly onBehalfOf: ReadonlySet<string>
   }
   /** The asker gave up. */
@@ -206,7 +206,7 @@ export const extensionLife = (options: LifeOptions) => (self: Self<ExtensionMail
         case "tool_update": {
           const pending = typeof line.id === "string" ? conversation.get(line.id) : undefined
           if (pending === undefined || typeof line.content !== "string") return Effect.void
-          const said = pending.onUpdate?.(line.content) ?? Effect.void
+          const said = pending.onUpdate?.(line.content, isJsonObject(line.details) ? line.details : undefined) ?? Effect.void
           return pending.countdown === undefined ? said : Effect.andThen(pending.countdown.restart, said)
         }
         case "ui_request":

@@ -29,11 +29,11 @@ export class Extensions extends Context.Service<Extensions, {
   readonly tools: Effect.Effect<ReadonlyArray<ExtensionTool>>
   /** What a user may type now; of two with one name the earlier. */
   readonly commands: Effect.Effect<ReadonlyArray<ExtensionCommand>>
-  /** Calls a tool; `onUpdate` receives progress text, `callId` is the model's. Interrupting it sends `cancel`. */
+  /** Calls a tool; `onUpdate` receives progress text and details, `callId` is the model's. Interrupting it sends `cancel`. */
   readonly callTool: (
     name: string,
     args: JsonObject,
-    onUpdate?: (text: string) => Effect.Effect<void>,
+    onUpdate?: (text: string, details?: JsonObject) => Effect.Effect<void>,
     callId?: string
   ) => Effect.Effect<ToolReply, CallFailed>
   /** What is to be validated in place of the model's arguments: what the tool makes of them, if it wants to (seed 004). */

@@ -24,6 +24,8 @@ export interface FamilyPolicy {
   readonly workSeconds: number | null
   /** Whether a tool that only reads runs without the first-time question. */
   readonly readOnlyToolsUnasked: boolean
+  /** Whether calls of its tools run beside their neighbours unless a tool is `sequential`; else only those of tools that read do. */
+  readonly toolsRunTogether: boolean
   /** A program of its own, in a process; or a module of ours, on a thread. */
   readonly runsAs: "process" | "thread"
   /** Whether modules in its roots are extensions too. */
@@ -59,6 +61,7 @@ export const nimlet: FamilyPolicy = {
   budgetSeconds: 30,
   workSeconds: 30,
   readOnlyToolsUnasked: false,
+  toolsRunTogether: false,
   runsAs: "process",
   modulesInRoots: true,
   registersAtAnyTime: false,
@@ -79,6 +82,7 @@ export const niminal: FamilyPolicy = {
   budgetSeconds: 30,
   workSeconds: 30,
   readOnlyToolsUnasked: true,
+  toolsRunTogether: false,
   runsAs: "process",
   modulesInRoots: false,
   registersAtAnyTime: false,
@@ -99,6 +103,7 @@ export const atomic: FamilyPolicy = {
   budgetSeconds: 30,
   workSeconds: null,
   readOnlyToolsUnasked: false,
+  toolsRunTogether: true,
   runsAs: "thread",
   modulesInRoots: true,
   registersAtAnyTime: true,

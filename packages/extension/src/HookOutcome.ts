@@ -19,6 +19,8 @@ export interface Blocked {
   readonly reason: string
   /** Keys of the extensions that blocked, in order. */
   readonly blockedBy: ReadonlyArray<string>
+  /** `tool_call` only: the refusal, as the call's result, wants no further model request. */
+  readonly terminate?: boolean
 }
 
 /** What became of an event; only gates can be blocked. */

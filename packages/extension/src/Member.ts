@@ -37,7 +37,7 @@ export interface Member extends Found {
 /** How a request is waited for. */
 export interface RequestOptions {
   /** Receives progress text of a running tool. */
-  readonly onUpdate?: ((text: string) => Effect.Effect<void>) | undefined
+  readonly onUpdate?: ((text: string, details?: JsonObject) => Effect.Effect<void>) | undefined
   /** The budget where the manifest sets none. */
   readonly fallbackSeconds?: number
 }

@@ -10,6 +10,8 @@ export interface ExtensionTool {
   readonly capabilities: ReadonlyArray<Capability>
   /** Only reads, and its family lets such tools run without asking. */
   readonly unasked: boolean
+  /** Whether calls of it may run beside their neighbours; absent: when it only reads. */
+  readonly parallel?: boolean
   /** What else its extension says of it (seed 004). */
   readonly extras?: ToolExtras
   /** Key of the extension. */

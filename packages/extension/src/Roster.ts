@@ -41,7 +41,8 @@ export const toolsOf = (
       if (faultOf(tool, reserved, family) !== undefined) continue
       const { capabilities, description, extras, input_schema, name } = tool
       const unasked = family.readOnlyToolsUnasked && onlyReads(capabilities)
-      tools.set(name, { name, description, inputSchema: input_schema, capabilities, unasked, extension: key, ...(extras === undefined ? {} : { extras }) })
+      const parallel = family.toolsRunTogether ? { parallel: extras?.sequential !== true } : {}
+      tools.set(name, { name, description, inputSchema: input_schema, capabilities, unasked, ...parallel, extension: key, ...(extras === undefined ? {} : { extras }) })
     }
   }
   return [...tools.values()]

@@ -112,7 +112,7 @@ export const makeExtensions = Effect.gen(function*() {
   const callTool = Effect.fnUntraced(function*(
     name: string,
     args: JsonObject,
-    onUpdate?: (text: string) => Effect.Effect<void>,
+    onUpdate?: (text: string, details?: JsonObject) => Effect.Effect<void>,
     callId?: string
   ) {
     const tool = (yield* tools).find((each) => each.name === name)

@@ -8,6 +8,13 @@ export interface ExtensionSettings extends Partial<Omit<Manifest, "name" | "comm
   readonly disabled?: boolean
 }
 
+/** What the settings file of a project says of extensions, by name. It counts for those that lie in the project. */
+export interface ProjectExtensionSettings {
+  /** The file, for warnings. */
+  readonly file: string
+  readonly named: Readonly<Record<string, ExtensionSettings>>
+}
+
 /** What a start needs to know of the session. */
 export interface StartOptions {
   /** Folders to search, in startup order; see `rootsOf`. */
@@ -44,6 +51,8 @@ export interface StartOptions {
   readonly selected?: () => { readonly provider: string; readonly model: string; readonly thinking: string }
   /** What settings say of extensions, by name; it wins over their manifests. */
   readonly settings?: Readonly<Record<string, ExtensionSettings>>
+  /** The same from the trusted project, which wins for extensions of its own and counts for no other. */
+  readonly projectSettings?: ProjectExtensionSettings
   /** Names of extensions without which the run must not start. */
   readonly required?: ReadonlyArray<string>
   /** Ends the wait for those that have not registered yet; they go on starting. Default: nothing does. */

@@ -54,6 +54,34 @@ describe("discover", () => {
       assert.deepStrictEqual(closedGuards, ["comma", "nameless", "seconds", "set", "typo"])
     }).pipe(Effect.provide(NodeServices.layer)))
 
+  it.effect("takes a project's word for the project's own extensions and for no other, and says what it passes over", () =>
+    Effect.gen(function*() {
+      const home = yield* temp
+      const workspace = yield* temp
+      const guard = { ...program("guard"), on_failure: "block" }
+      yield* put(`${home}/.agents/extensions/guard`, guard)
+      yield* put(`${home}/.nimlet/extensions/broken`, '{"name": "broken", "command": ["x"], "on_failure": "block",}')
+      yield* put(`${workspace}/.agents/extensions/guard`, guard)
+      yield* put(`${workspace}/.agents/extensions/theirs`, program("theirs"))
+      yield* put(`${workspace}/.agents/extensions/off`, program("off"))
+      const projectSettings = {
+        file: "config.json",
+        named: { guard: { on_failure: "open" as const, disabled: false }, broken: { disabled: true }, theirs: { restart: false, response_timeout_seconds: 5 }, off: { disabled: true } }
+      }
+      const { closedGuards, disabled, found, warnings } = yield* discover({
+        roots: rootsOf({ home, workspace, trusted: true }),
+        paths: [],
+        settings: { theirs: { response_timeout_seconds: 9 } },
+        projectSettings
+      })
+      assert.deepStrictEqual(found.map(({ key, manifest: { on_failure, response_timeout_seconds } }) => [key, on_failure, response_timeout_seconds]), [
+        ["guard", "block", undefined], ["guard#2", "open", undefined], ["theirs", undefined, 5]
+      ])
+      assert.deepStrictEqual([closedGuards, disabled.map(({ key }) => key)], [["broken"], ["off"]])
+      const passed = (key: string) => `config.json: extensions.${key} is ignored; a project may not set it for an extension that is not its own`
+      assert.includeMembers([...warnings], ["guard.on_failure", "guard.disabled", "broken.disabled"].map(passed))
+    }).pipe(Effect.provide(NodeServices.layer)))
+
   // E-036 E-037 E-038 E-039 E-040
   it.effect("skips bad manifests with `skipping <folder>: <reason>` and goes on", () =>
     Effect.gen(function*() {

@@ -58,6 +58,7 @@ export type AgentEvent =
     readonly tool_id: string
     readonly tool_name: string
     readonly delta: string
+    readonly details?: JsonObject
   }
   | RunPlace & {
     readonly type: "tool_result"
@@ -68,6 +69,8 @@ export type AgentEvent =
     readonly is_error: boolean
     readonly duration_ms: number
     readonly details?: JsonObject
+    /** The tool wants no further model request; none is made where all results of the step say so. */
+    readonly terminate?: true
   }
   | RunPlace & { readonly type: "error"; readonly step: number; readonly message: string }
   | {

@@ -26,6 +26,8 @@ interface Step {
   readonly number: number
   readonly deltas: string
   readonly calls: number
+  /** How many results want the run to end with them. */
+  readonly stops: number
   readonly said: boolean
 }
 
@@ -35,6 +37,8 @@ interface Run {
   readonly steps: number
   readonly open: ReadonlyArray<Call>
   readonly final: boolean
+  /** All results of the last step wanted the run to end: no message has to. */
+  readonly stopped: boolean
   /** What its last error said. */
   readonly failed: string | undefined
   /** The last step brought no whole answer: an error has to follow, or a diagnostic and the next attempt. */
@@ -121,7 +125,7 @@ const stepRun = (run: Run, record: RecordObject, { ids, rewritten }: State, say:
       if (run.failed !== undefined) say("step_start after an error")
       if (run.broken === "untold") say("a new attempt without a diagnostic")
       if (record["step"] !== run.steps) say(`step_start has number ${String(record["step"])}, ${run.steps} is the next`)
-      return { ...run, broken: "no", steps: run.steps + 1, step: { number: run.steps, deltas: "", calls: 0, said: false } }
+      return { ...run, broken: "no", steps: run.steps + 1, stopped: false, step: { number: run.steps, deltas: "", calls: 0, stops: 0, said: false } }
     }
     case "message_delta":
     case "thinking_delta": {
@@ -143,7 +147,9 @@ const stepRun = (run: Run, record: RecordObject, { ids, rewritten }: State, say:
       if (call === undefined) say(`${type} for ${JSON.stringify(record["tool_id"])}, which is no open call`)
       else if (call.name !== record["tool_name"]) say(`${type} names tool ${String(record["tool_name"])}, the call ${String(call.name)}`)
       if (type === "tool_result" && typeof record["is_error"] !== "boolean") say("tool_result without is_error")
-      return type === "tool_result" ? { ...run, open: run.open.filter((one) => one !== call) } : run
+      if (type !== "tool_result") return run
+      const ended = { ...run, open: run.open.filter((one) => one !== call) }
+      return step === undefined || record["terminate"] !== true ? ended : { ...ended, step: { ...step, stops: step.stops + 1 } }
     }
     case "message": {
       if (record["role"] !== "assistant") return run
@@ -160,7 +166,8 @@ const stepRun = (run: Run, record: RecordObject, { ids, rewritten }: State, say:
       for (const { id } of run.open) say(`step_end before the result of ${id}`)
       if (step !== undefined && step.deltas !== "" && !step.said && step.calls > 0 && !rewritten) say("step_end before the message of the streamed text")
       const whole = step === undefined || step.said || step.calls > 0
-      return { ...run, step: undefined, open: [], broken: whole ? "no" : "untold" }
+      const stopped = step !== undefined && step.calls > 0 && step.stops === step.calls
+      return { ...run, step: undefined, open: [], stopped, broken: whole ? "no" : "untold" }
     }
     case "error": {
       const number = run.steps - 1
@@ -173,7 +180,7 @@ const stepRun = (run: Run, record: RecordObject, { ids, rewritten }: State, say:
       if (step !== undefined) say("run_end within a step")
       for (const { id } of run.open) say(`run_end before the result of ${id}`)
       // A command's run has no step, and may have nothing to say.
-      if (!run.final && run.failed === undefined && run.steps > 0) say("run_end without a final message or an error")
+      if (!run.final && !run.stopped && run.failed === undefined && run.steps > 0) say("run_end without a final message or an error")
       return undefined
     }
     default:
@@ -230,7 +237,7 @@ const stepRecord = (before: State, record: RecordObject): State => {
   const run = state.run !== undefined
     ? stepRun(state.run, record, state, say)
     : type === "run_start"
-    ? { ids: record, step: undefined, steps: 0, open: [], final: false, failed: undefined, broken: "no" as const }
+    ? { ids: record, step: undefined, steps: 0, open: [], final: false, stopped: false, failed: undefined, broken: "no" as const }
     : undefined
   if (type === "tool_call") state.ids.add(text(record["tool_id"]))
   return {

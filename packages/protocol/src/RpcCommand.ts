@@ -14,7 +14,7 @@ const optionalText = Schema.optionalKey(text)
  * - `initialize` comes first if at all: `ui` says that the client shows and answers what a person would.
  * - `prompt`, `command` (a slash command without its slash) begin a turn; `steer`, `follow_up` say something within one.
  * - `new`, `resume`, `fork` (`message` is the number of the user's message it stands before), `compact`, `reload`,
- *   `set_model`, `set_mode`, `trust` change the session or how it goes on.
+ *   `set_model`, `set_thinking`, `set_mode`, `trust` change the session or how it goes on.
  * - `approve` and `answer` answer a record with that `request_id`; `ui_action` presses an action of a widget.
  */
 export const RpcCommandFields = {
@@ -31,6 +31,7 @@ export const RpcCommandFields = {
   reload: {},
   set_mode: { mode: text },
   set_model: { provider: optionalText, model: text },
+  set_thinking: { level: text },
   trust: { on: Schema.Boolean },
   get_state: {},
   clear_queue: {},
@@ -74,6 +75,7 @@ export const RpcCommand = Schema.Union([
   member("reload", RpcCommandFields.reload),
   member("set_mode", RpcCommandFields.set_mode),
   member("set_model", RpcCommandFields.set_model),
+  member("set_thinking", RpcCommandFields.set_thinking),
   member("trust", RpcCommandFields.trust),
   member("get_state", RpcCommandFields.get_state),
   member("clear_queue", RpcCommandFields.clear_queue),

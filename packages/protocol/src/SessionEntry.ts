@@ -118,21 +118,23 @@ export const ExtensionEntry = Schema.Struct({
 /** A title given to the session. */
 export const NameEntry = Schema.Struct({ type: Schema.Literal("name"), name: Schema.String, ...stamp })
 
-/** A choice of provider and model. */
+/** A choice of provider and model, and of the level of thinking where one was chosen. */
 export const SelectionEntry = Schema.Struct({
   type: Schema.Literal("selection"),
   provider: Schema.String,
   model: Schema.String,
+  thinking: Schema.optionalKey(Schema.String),
   ...stamp
 })
 
 /**
  * What an extension said in the conversation: the model reads it as a user's message, people see it when `display` is set.
- * `details` is for programs alone (seed 004).
+ * `details` is for programs alone (seed 004). With the `role` system it is the host's word, here that other tools are on offer.
  */
 export const CustomMessageEntry = Schema.Struct({
   type: Schema.Literal("custom_message"),
   custom_type: Schema.String,
+  role: Schema.optionalKey(Schema.Literal("system")),
   content: Schema.Array(ContentPart),
   display: Schema.Boolean,
   extension: Schema.optionalKey(Schema.String),

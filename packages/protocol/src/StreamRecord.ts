@@ -75,8 +75,19 @@ export const ApprovalRequiredRecord = Schema.Struct({
 })
 /** A piece of a tool's output while it runs. */
 export const ToolOutputDeltaRecord = Schema.Struct({ ...version, type: Schema.Literal("tool_output_delta"), ...call, delta: Schema.String })
-/** What the model reads of a call. Every `tool_call` has one. */
-export const ToolResultRecord = Schema.Struct({ ...version, type: Schema.Literal("tool_result"), ...call, output: Schema.String, is_error: Schema.Boolean, ...duration })
+/**
+ * What the model reads of a call. Every `tool_call` has one. Where all of a step have `terminate`, the turn ends with them:
+ * there is no final message then, and the output of a structured answer is the answer.
+ */
+export const ToolResultRecord = Schema.Struct({
+  ...version,
+  type: Schema.Literal("tool_result"),
+  ...call,
+  output: Schema.String,
+  is_error: Schema.Boolean,
+  terminate: Schema.optionalKey(Schema.Literal(true)),
+  ...duration
+})
 /** The turn failed; `step` is -1 before the first, or where no step is to blame. */
 export const ErrorRecord = Schema.Struct({ ...version, type: Schema.Literal("error"), ...step, message: Schema.String })
 /** A warning, or an error that no `error` record tells. `extension` is who it is about. */

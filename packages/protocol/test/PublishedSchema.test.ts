@@ -37,7 +37,7 @@ describe("decodeRpcCommand", () => {
   it("reads every command", () => {
     const bodies: { readonly [name: string]: object } = {
       prompt: { message: "m" }, steer: { message: "m" }, follow_up: { message: "m" }, command: { name: "help" }, fork: { message: 1 }, set_mode: { mode: "act" },
-      set_model: { model: "m" }, trust: { on: true }, set_steering_mode: { mode: "all" }, set_follow_up_mode: { mode: "one-at-a-time" },
+      set_model: { model: "m" }, set_thinking: { level: "low" }, trust: { on: true }, set_steering_mode: { mode: "all" }, set_follow_up_mode: { mode: "one-at-a-time" },
       approve: { request_id: "1", decision: "once" }, answer: { request_id: "1" }, ui_action: { key: "k", action: "a" }
     }
     for (const type of Object.keys(RpcCommandFields)) expect(refusal(JSON.stringify({ id: "1", type, ...bodies[type] }))).toBe("fine")

@@ -14,7 +14,7 @@ const Script = Schema.Struct({
     parallel: Schema.Boolean,
     outputs: Schema.NonEmptyArray(few(2)).check(short)
   })).check(short),
-  ending: Schema.Literals(["answer", "error", "error before a step"])
+  ending: Schema.Literals(["answer", "results", "error", "error before a step"])
 })
 
 const streamOf = ({ ending, steps }: typeof Script.Type): ReadonlyArray<RecordObject> => {
@@ -44,7 +44,14 @@ const streamOf = ({ ending, steps }: typeof Script.Type): ReadonlyArray<RecordOb
   })
   const last = steps.length
   const answer = deltas(last, 2)
+  const lastCall = { ...run, step: last, tool_id: "last", tool_name: "decide" }
   const end = {
+    "results": [
+      { ...run, type: "step_start", step: last },
+      { ...lastCall, type: "tool_call", input: {} },
+      { ...lastCall, type: "tool_result", output: "{}", is_error: false, terminate: true },
+      { ...run, type: "step_end", step: last }
+    ],
     "answer": [{ ...run, type: "step_start", step: last }, ...answer, message(answer, true), { ...run, type: "step_end", step: last }],
     "error": [{ ...run, type: "step_start", step: last }, ...answer, { ...run, type: "step_end", step: last }, { ...run, type: "error", step: last, message: "cut" }],
     "error before a step": [{ ...run, type: "error", step: last - 1, message: "no model" }]
@@ -56,7 +63,7 @@ const streamOf = ({ ending, steps }: typeof Script.Type): ReadonlyArray<RecordOb
     ...ended.flat(),
     ...end[ending],
     { ...run, type: "run_end" },
-    { version, type: "session_end", session_id, success: ending === "answer" }
+    { version, type: "session_end", session_id, success: ending === "answer" || ending === "results" }
   ]
 }
 

@@ -7,18 +7,20 @@ import * as AiError from "effect/ai/AiError"
 import * as LanguageModel from "effect/ai/LanguageModel"
 import type * as Response from "effect/ai/Response"
 import { cutShort, toAiError } from "./AiSdk/Failure.ts"
-import type { AiPrompt, AiProviderOptions, AiSdkModel, AiStream, AiStreamPart, AiTool, CallOptions, Fetch, Thinking } from "./AiSdk/Model.ts"
+import type { AiPrompt, AiProviderOptions, AiSdkModel, AiStream, AiStreamPart, AiTool, CallOptions, Fetch } from "./AiSdk/Model.ts"
 import { makePartsDecoder } from "./AiSdk/Parts.ts"
 import { makeAiPrompt, makeAiTools, type PromptStyle, toAiToolChoice } from "./AiSdk/Prompt.ts"
 import { makeHookedFetch } from "./HookedFetch.ts"
 import { RequestLimits } from "./RequestLimits.ts"
 import * as StreamedModel from "./StreamedModel.ts"
+import { clampThinking, Thinking, type ThinkingLevel, thinkingLevels } from "./Thinking.ts"
 
 /** One provider of the AI SDK, loaded: `providers/*.ts` make these. */
 export interface Connection {
   /** Makes the SDK's model around the `fetch` of one request. */
   readonly model: (fetch: Fetch) => AiSdkModel
   readonly toolImages?: PromptStyle["toolImages"]
+  readonly laterSystem?: PromptStyle["laterSystem"]
   /** A last change of the prompt, such as cache marks. */
   readonly decorate?: (prompt: AiPrompt) => AiPrompt
   /** Errors inside a stream that are only events of a kind this version of the SDK does not know. */
@@ -38,7 +40,8 @@ export interface AiSdkOptions {
   /** Longest silence on the connection; default 300 s. */
   readonly requestTimeout?: Duration.Input
   readonly maxOutputTokens?: number
-  readonly thinking?: Thinking
+  /** The levels of thinking it has; default all, and the provider makes of it what it can. */
+  readonly thinkingLevels?: ReadonlyArray<ThinkingLevel>
   readonly providerOptions?: AiProviderOptions
   /** What sends requests; default the platform's `fetch`. */
   readonly fetch?: Fetch
@@ -111,16 +114,24 @@ const openLine = (options: AiSdkOptions): Effect.Effect<Line> =>
     silence: Duration.fromInputUnsafe(options.requestTimeout ?? "300 seconds"),
     say: makeAiPrompt({
       ...(options.images === undefined ? {} : { images: options.images }),
-      ...(connection.toolImages === undefined ? {} : { toolImages: connection.toolImages })
+      ...(connection.toolImages === undefined ? {} : { toolImages: connection.toolImages }),
+      ...(connection.laterSystem === undefined ? {} : { laterSystem: connection.laterSystem })
     }),
     offer: makeAiTools()
   }))
+
+/** The level in the SDK's words; nothing is said to a model that does not think. */
+const reasoningOf = (wanted: ThinkingLevel | undefined, levels: ReadonlyArray<ThinkingLevel> = thinkingLevels): Pick<CallOptions, "reasoning"> => {
+  if (wanted === undefined || levels.every((level) => level === "off")) return {}
+  const level = clampThinking(wanted, levels)
+  return { reasoning: level === "off" ? "none" : level }
+}
 
 const callOptions = (
   options: AiSdkOptions,
   connection: Line,
   request: LanguageModel.ProviderOptions,
-  limits: RequestLimits,
+  { limits, thinking }: { readonly limits: RequestLimits; readonly thinking: ThinkingLevel | undefined },
   signal: AbortSignal
 ): CallOptions => {
   const maxOutputTokens = Math.min(options.maxOutputTokens ?? Infinity, limits.maxOutputTokens ?? Infinity)
@@ -131,7 +142,7 @@ const callOptions = (
     abortSignal: signal,
     ...(tools.length === 0 ? {} : { tools, toolChoice: toAiToolChoice(request.toolChoice) }),
     ...(maxOutputTokens === Infinity ? {} : { maxOutputTokens }),
-    ...(options.thinking === undefined || limits.plain === true ? {} : { reasoning: options.thinking }),
+    ...reasoningOf(thinking, options.thinkingLevels),
     providerOptions: mergeOptions(connection.providerOptions, options.providerOptions)
   }
 }
@@ -144,7 +155,7 @@ const request = Effect.fnUntraced(function*(options: AiSdkOptions, line: Effect.
   let leave: Effect.Effect<unknown> = abort
   yield* Effect.addFinalizer(() => leave)
   const connection = yield* line
-  const limits = yield* RequestLimits
+  const wishes = { limits: yield* RequestLimits, thinking: yield* Thinking }
   const hooked = yield* makeHookedFetch({
     provider: options.provider,
     model: options.model,
@@ -157,7 +168,7 @@ const request = Effect.fnUntraced(function*(options: AiSdkOptions, line: Effect.
   // A silent connection is aborted with the error as its reason; the SDK hands that on, and `toAiError` finds it again.
   yield* Effect.forkScoped(Effect.catch(hooked.watch, (error) => Effect.sync(() => controller.abort(error))))
   const answer = yield* Effect.tryPromise({
-    try: () => connection.model(hooked.fetch).doStream(callOptions(options, connection, asked, limits, controller.signal)),
+    try: () => connection.model(hooked.fetch).doStream(callOptions(options, connection, asked, wishes, controller.signal)),
     catch: fail
   })
   const next = chunkReader(answer.stream)

@@ -2,10 +2,12 @@
 import { Context, Duration, Effect, FileSystem, Layer, Option, type Redacted } from "effect"
 import * as LanguageModel from "effect/ai/LanguageModel"
 import * as AiSdk from "./AiSdk.ts"
-import type { AiProviderOptions, Fetch, Thinking } from "./AiSdk/Model.ts"
+import type { AiProviderOptions, Fetch } from "./AiSdk/Model.ts"
 import { type AuthFile, type CredentialSearch, type Environment, findCredential, readAuthFile } from "./Credentials.ts"
-import { type Api, apiNames, modelLimits, type Preset, presets } from "./ModelCatalog.ts"
+import { guessModel, makeModelCatalog } from "./ModelCatalog.ts"
+import { type ModelEntry, type ModelInfo, withEntry } from "./ModelInfo.ts"
 import * as Offline from "./Offline.ts"
+import { type Api, apiNames, type Preset, presets } from "./Presets.ts"
 import {
   type AuthFileInvalid, InvalidEndpoint, MissingCredential, MissingModel, ScriptInvalid, UnknownApi, UnknownProvider
 } from "./ProviderError.ts"
@@ -21,13 +23,8 @@ export interface ProviderSettings {
   readonly api_key_env?: string | ReadonlyArray<string>
   /** Whether it must have a key. Default: yes when a variable or an entry of `auth.json` is named for it. */
   readonly requires_api_key?: boolean
-  /** Models it has, by id or with their limits; the first is its default. */
-  readonly models?: ReadonlyArray<string | {
-    readonly id: string
-    readonly context_window?: number
-    readonly max_output?: number
-    readonly images?: boolean
-  }>
+  /** Models it has, by id or with what is to be known of them; the first is its default. */
+  readonly models?: ReadonlyArray<string | ModelEntry>
   readonly last_model?: string
   /** Options merged into each request, in the AI SDK's names for this provider. */
   readonly options?: { readonly [name: string]: unknown }
@@ -41,18 +38,8 @@ export interface ModelRef {
   readonly api?: string
   readonly apiKey?: Redacted.Redacted
   readonly maxTokens?: number
-  readonly thinking?: Thinking
   /** Path of the script, for provider `scripted`. */
   readonly script?: string
-}
-
-/** A model and its limits, in tokens. */
-export interface ModelInfo {
-  readonly provider: string
-  readonly model: string
-  readonly contextWindow: number
-  readonly maxOutput?: number
-  readonly images: boolean
 }
 
 /** A model ready to be asked. */
@@ -88,7 +75,9 @@ const load: { readonly [A in Api | "openai-compatible"]: Effect.Effect<{ readonl
   "anthropic": Effect.promise(() => import("./providers/anthropic.ts")),
   "openai-responses": Effect.promise(() => import("./providers/openai-responses.ts")),
   "openai-chat": Effect.promise(() => import("./providers/openai-chat.ts")),
-  "openai-compatible": Effect.promise(() => import("./providers/openai-compatible.ts"))
+  "openai-compatible": Effect.promise(() => import("./providers/openai-compatible.ts")),
+  "google": Effect.promise(() => import("./providers/google.ts")),
+  "mistral": Effect.promise(() => import("./providers/mistral.ts"))
 }
 
 const own = <A>(record: { readonly [name: string]: A }, name: string): A | undefined => Object.hasOwn(record, name) ? record[name] : undefined
@@ -101,24 +90,15 @@ export const baseUrl = (endpoint: string): string | undefined => {
   return `${url.origin}${path === "" ? "/v1" : path}${url.search}`
 }
 
-const infoOf = (provider: string, model: string, settings: ProviderSettings | undefined): ModelInfo => {
-  const limits = modelLimits(model)
-  const listed = settings?.models?.find((entry) => typeof entry !== "string" && entry.id === model)
-  const given = typeof listed === "object" ? listed : undefined
-  const maxOutput = given?.max_output ?? limits.maxOutput
-  return {
-    provider,
-    model,
-    contextWindow: given?.context_window ?? limits.contextWindow,
-    images: given?.images ?? limits.images,
-    ...(maxOutput === undefined ? {} : { maxOutput })
-  }
+const idOf = (entry: string | ModelEntry): string => typeof entry === "string" ? entry : entry.id
+
+/** What the settings say of a model, over what the catalogue does. */
+const settled = (info: ModelInfo, settings: ProviderSettings | undefined): ModelInfo => {
+  const given = settings?.models?.find((entry) => typeof entry !== "string" && entry.id === info.model)
+  return typeof given === "object" ? withEntry(info, given) : info
 }
 
-const firstListed = (settings: ProviderSettings | undefined): string | undefined => {
-  const first = settings?.models?.[0]
-  return typeof first === "object" ? first.id : first
-}
+const offline: ModelInfo = { provider: "offline", model: "offline", contextWindow: 128_000, images: false, thinkingLevels: ["off"], compat: {} }
 
 const without = { warm: Effect.void, exposed: Option.none<string>(), keySource: Option.none<string>(), endpoint: Option.none<string>() }
 
@@ -130,6 +110,10 @@ export class Models extends Context.Service<Models, {
   readonly defaultProvider: Effect.Effect<string, AuthFileInvalid>
   /** All names `resolve` knows. */
   readonly known: ReadonlyArray<string>
+  /** What is known of a model, its provider being known or not. */
+  readonly about: (provider: string, model: string) => Effect.Effect<ModelInfo>
+  /** Every model that is known by name: of the settings, of the catalogue, and `offline`. */
+  readonly list: Effect.Effect<ReadonlyArray<ModelInfo>>
 }>()("@nimlet/provider/Models") {
   /** The models of this machine. `auth.json` is read anew at each call, so a key may be added while a session runs. */
   static layer(options: ModelsOptions): Layer.Layer<Models, never, FileSystem.FileSystem> {
@@ -142,6 +126,8 @@ const make = Effect.fnUntraced(function*(options: ModelsOptions): Effect.fn.Retu
   const settingsOf = (name: string): ProviderSettings | undefined => own(options.providers ?? {}, name)
   const hosted = [...new Set([...Object.keys(presets), ...Object.keys(options.providers ?? {})])]
   const known = [...hosted, "offline", "scripted"]
+  const catalog = yield* makeModelCatalog(options.home)
+  const about = (provider: string, model: string) => Effect.map(catalog.find(provider, model), (info) => settled(info, settingsOf(provider)))
   const authFile = Effect.provideService(readAuthFile(options.home), FileSystem.FileSystem, fs)
 
   const variablesOf = (provider: string): ReadonlyArray<string> => {
@@ -180,14 +166,13 @@ const make = Effect.fnUntraced(function*(options: ModelsOptions): Effect.fn.Retu
     }
     const api = yield* apiOf(provider, preset, ref)
     const baseURL = yield* endpointOf(provider, preset, ref)
-    const model = ref.model ?? settings?.last_model ?? firstListed(settings) ?? preset?.defaultModel
+    const model = ref.model ?? settings?.last_model ?? settings?.models?.map(idOf)[0] ?? preset?.defaultModel
     if (model === undefined) return yield* new MissingModel({ provider })
-    const file = yield* authFile
+    const [file, info] = yield* Effect.all([authFile, about(provider, model)], { concurrency: 2 })
     const { found, variables } = yield* search(provider, file, ref.apiKey)
     // A server of one's own may want no key; one that is known to want one, or whose variable is named, must have it.
     const needsKey = settings?.requires_api_key ?? (variablesOf(provider).length > 0 || own(file.entries, provider) !== undefined)
     if (Option.isNone(found) && needsKey) return yield* new MissingCredential({ provider, variables })
-    const info = infoOf(provider, model, settings)
     const loaded = load[api === "openai-chat" && provider !== "openai" ? "openai-compatible" : api]
     const endpoint: Endpoint = { provider, model, baseURL, apiKey: Option.getOrUndefined(found)?.key }
     const optionsName = api === "anthropic" ? "anthropic" : api === "openai-chat" && provider !== "openai" ? provider : "openai"
@@ -201,9 +186,9 @@ const make = Effect.fnUntraced(function*(options: ModelsOptions): Effect.fn.Retu
         provider,
         model,
         images: info.images,
+        thinkingLevels: info.thinkingLevels,
         connect: Effect.map(loaded, ({ connect }) => connect(endpoint)),
         ...(ref.maxTokens === undefined ? {} : { maxOutputTokens: ref.maxTokens }),
-        ...(ref.thinking === undefined ? {} : { thinking: ref.thinking }),
         ...(options.requestTimeout === undefined ? {} : { requestTimeout: options.requestTimeout }),
         ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
         ...(settings?.options === undefined ? {} : { providerOptions: { [optionsName]: settings.options } as AiProviderOptions })
@@ -216,7 +201,7 @@ const make = Effect.fnUntraced(function*(options: ModelsOptions): Effect.fn.Retu
     const script = yield* Effect.provideService(Scripted.readScript(ref.script), FileSystem.FileSystem, fs)
     // Made once, not by the layer: however often that is built, the script goes on where it was.
     const model = yield* Scripted.make(script)
-    const info = { provider: "scripted", model: ref.model ?? "script", contextWindow: 128_000, images: true }
+    const info: ModelInfo = { ...guessModel("scripted", ref.model ?? "script"), contextWindow: 128_000, images: true }
     return { ...without, info, layer: Layer.succeed(LanguageModel.LanguageModel, model) }
   })
 
@@ -224,9 +209,17 @@ const make = Effect.fnUntraced(function*(options: ModelsOptions): Effect.fn.Retu
     const provider = ref.provider ?? (yield* defaultProvider)
     if (provider === "scripted") return yield* scripted(ref)
     if (provider !== "offline") return yield* hostedModel(provider, ref)
-    const info = { provider, model: "offline", contextWindow: 128_000, images: false }
-    return { ...without, info, layer: Offline.layer }
+    return { ...without, info: offline, layer: Offline.layer }
   })
 
-  return { resolve, defaultProvider, known }
+  const list = Effect.map(
+    Effect.forEach(hosted, (provider) => {
+      const named = settingsOf(provider)?.models?.map(idOf) ?? []
+      const all = Effect.map(catalog.list(provider), (known) => [...new Set([...named, ...known.map(({ model }) => model)])])
+      return Effect.flatMap(all, Effect.forEach((model) => about(provider, model)))
+    }),
+    (lists) => [...lists.flat(), offline]
+  )
+
+  return { resolve, defaultProvider, known, about, list }
 })

@@ -5,8 +5,6 @@ import { Context } from "effect"
 export interface RequestLimits {
   /** The longest answer, in tokens; the model's own setting holds where that is lower. */
   readonly maxOutputTokens?: number
-  /** Leaves out the user's thinking level, so that a short answer is not spent on thinking. */
-  readonly plain?: boolean
 }
 
 /** The limits in force where a request is made. The default has none. */

@@ -10,6 +10,7 @@ import * as AiSdk from "../src/AiSdk.ts"
 import { isContextOverflow } from "../src/AiSdk/Failure.ts"
 import { toolCallParseError } from "../src/AiSdk/Parts.ts"
 import { RequestLimits } from "../src/RequestLimits.ts"
+import { Thinking } from "../src/Thinking.ts"
 import type { Endpoint } from "../src/providers/Endpoint.ts"
 import { connect as anthropicConnect } from "../src/providers/anthropic.ts"
 import { connect as chatConnect } from "../src/providers/openai-chat.ts"
@@ -408,6 +409,29 @@ describe("the prompt", () => {
       assert.strictEqual(messages[5].content[0].image_url.url, `data:image/png;base64,${png}`)
     }))
 
+  it.live.each(["anthropic", "chat", "compatible", "responses"] as const)("keeps later system text in its place: %s", (kind) =>
+    Effect.gen(function*() {
+      const reply = kind === "anthropic"
+        ? send(anthropic.start(), ...anthropic.text(0, "ok"), ...anthropic.stop("end_turn"))
+        : kind === "responses"
+        ? send(responses.start, ...responses.text(0, "m", "ok"), responses.done)
+        : send(chat.delta({ content: "ok" }), chat.delta({}, "stop"), chat.usage)
+      const { requests, url } = yield* serve(reply)
+      yield* Effect.flatMap(make(kind, url), (model) => collect(model, [
+        { role: "system", content: "be brief" },
+        { role: "user", content: "hi" },
+        { role: "assistant", content: "hello" },
+        { role: "system", content: "a new tool" },
+        { role: "user", content: "use it" }
+      ]))
+      const { body } = requests[0]!
+      const said: ReadonlyArray<any> = body.messages ?? body.input
+      const at = said.findIndex((message) => JSON.stringify(message).includes("a new tool"))
+      assert.isAbove(at, said.findIndex((message) => JSON.stringify(message).includes("hello")))
+      assert.strictEqual(said[at].role, kind === "responses" ? "system" : "user")
+      if (kind !== "responses") assert.include(JSON.stringify(said[at]), "<system>")
+    }))
+
   it.live("says what a model without eyes does not get", () =>
     Effect.gen(function*() {
       const { requests, url } = yield* serve(send(chat.delta({ content: "ok" }), chat.delta({}, "stop"), chat.usage))
@@ -437,10 +461,10 @@ describe("the limits of a request", () => {
     Effect.gen(function*() {
       const answer = send(anthropic.start(), ...anthropic.text(0, "ok"), ...anthropic.stop("end_turn"))
       const { requests, url } = yield* serve(answer)
-      const model = yield* make("anthropic", url, { maxOutputTokens: 9_000, thinking: "low" })
-      yield* collect(model)
-      yield* Effect.provideService(collect(model), RequestLimits, { maxOutputTokens: 500, plain: true })
-      yield* Effect.provideService(collect(model), RequestLimits, { maxOutputTokens: 64_000, plain: true })
+      const model = yield* make("anthropic", url, { maxOutputTokens: 9_000 })
+      yield* Effect.provideService(collect(model), Thinking, "low")
+      yield* Effect.provideService(collect(model), RequestLimits, { maxOutputTokens: 500 })
+      yield* Effect.provideService(collect(model), RequestLimits, { maxOutputTokens: 64_000 })
       const [own, short, long] = requests.map(({ body }) => body)
       assert.isAtLeast(own.max_tokens, 9_000)
       assert.isDefined(own.thinking)

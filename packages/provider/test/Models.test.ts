@@ -2,7 +2,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem, Option, Redacted, Stream } from "effect"
 import * as LanguageModel from "effect/ai/LanguageModel"
-import { modelLimits } from "../src/ModelCatalog.ts"
+import { Thinking } from "../src/Thinking.ts"
 import { baseUrl, type ModelRef, Models, type ModelsOptions } from "../src/Models.ts"
 import { anthropic, chat, responses, send, serve } from "./Loopback.ts"
 
@@ -120,7 +120,9 @@ it.layer(NodeServices.layer)("Models", (it) => {
         ])
         assert.strictEqual(requests[0]!.body.mirostat, 2)
         assert.strictEqual(requests[2]!.body.max_tokens, 99)
-        assert.deepStrictEqual((yield* resolve(options, { provider: "mine" })).info, { provider: "mine", model: "r", contextWindow: 7, images: true })
+        assert.deepStrictEqual((yield* resolve(options, { provider: "mine" })).info, {
+          provider: "mine", model: "r", contextWindow: 7, images: true, thinkingLevels: ["off", "low", "medium", "high"], compat: {}
+        })
         assert.strictEqual((yield* Effect.flip(resolve({ providers }, { provider: "mine" })))._tag, "MissingCredential")
       }))
 
@@ -146,8 +148,13 @@ it.layer(NodeServices.layer)("Models", (it) => {
     it.effect("ask for thinking in the provider's own words", () =>
       Effect.gen(function*() {
         const { requests, url } = yield* serve(send(responses.start, ...responses.text(0, "m", "ok"), responses.done))
-        yield* ask({ environment: { OPENAI_API_KEY: "k", OPENAI_BASE_URL: url } }, { provider: "openai", model: "gpt-5", thinking: "high" })
-        assert.strictEqual(requests[0]!.body.reasoning.effort, "high")
+        const asked = (model: string) => ask({ environment: { OPENAI_API_KEY: "k", OPENAI_BASE_URL: url } }, { provider: "openai", model })
+        yield* Effect.provideService(asked("gpt-5"), Thinking, "high")
+        yield* Effect.provideService(asked("gpt-5"), Thinking, "max")
+        yield* Effect.provideService(asked("gpt-5"), Thinking, "off")
+        yield* asked("gpt-5")
+        yield* Effect.provideService(asked("gpt-4.1"), Thinking, "high")
+        assert.deepStrictEqual(requests.map(({ body }) => body.reasoning?.effort), ["high", "high", "minimal", undefined, undefined])
       }))
   })
 
@@ -169,15 +176,5 @@ it.layer(NodeServices.layer)("Models", (it) => {
 describe("baseUrl", () => {
   it("adds /v1 to an empty path only, and takes no other protocol", () => {
     assert.deepStrictEqual(["http://h", "http://h/", "https://h/api/v2/", "http://h:1/v1", "file:///x", "h"].map(baseUrl), ["http://h/v1", "http://h/v1", "https://h/api/v2", "http://h:1/v1", undefined, undefined])
-  })
-})
-
-describe("modelLimits", () => {
-  it("knows some models, guesses by name, and else assumes little", () => {
-    assert.deepStrictEqual(modelLimits("anthropic/claude-sonnet-5.5"), { contextWindow: 1_000_000, maxOutput: 128_000, images: true })
-    assert.strictEqual(modelLimits("claude-9").contextWindow, 200_000)
-    assert.strictEqual(modelLimits("gpt-5-mini").contextWindow, 400_000)
-    assert.strictEqual(modelLimits("o3-mini").contextWindow, 200_000)
-    assert.deepStrictEqual(modelLimits("llama-7"), { contextWindow: 128_000, images: false })
   })
 })

@@ -4,7 +4,7 @@
  * a call without its one result, and a result without its call: where damage parted them, the transcript makes it good.
  */
 import * as Prompt from "effect/ai/Prompt"
-import type { AssistantEntry, CompactionEntry, ContentPart, CustomMessageEntry, ImagePart, SessionEntry, ThinkingPart, ToolResultEntry, ToolUsePart, UserEntry } from "@nimlet/protocol"
+import { type AssistantEntry, type CompactionEntry, type ContentPart, type CustomMessageEntry, type ImagePart, type SessionEntry, textOf, type ThinkingPart, type ToolResultEntry, type ToolUsePart, type UserEntry } from "@nimlet/protocol"
 import { callsOf, type Entries, isAssistant, isResult, wholeCut } from "./Calls.ts"
 import type { UnknownEntry } from "./SessionLines.ts"
 
@@ -134,6 +134,7 @@ export const transcript = (entries: Entries): ReadonlyArray<Prompt.Message> => m
  */
 export const makeTranscript = (): (entries: Entries) => ReadonlyArray<Prompt.Message> => {
   const known = new WeakMap<object, Prompt.Message>()
+  const asked = new WeakMap<AssistantEntry, ReadonlyArray<ToolUsePart>>()
   const names = new Map<string, string>()
 
   const remember = (entry: object, message: Prompt.Message): Prompt.Message => {
@@ -142,14 +143,25 @@ export const makeTranscript = (): (entries: Entries) => ReadonlyArray<Prompt.Mes
   }
   const user = (entry: UserEntry) =>
     known.get(entry) ?? remember(entry, Prompt.userMessage({ content: entry.content.flatMap(userPart) }))
-  const assistant = (entry: AssistantEntry) => {
-    for (const call of callsOf(entry)) names.set(call.id, call.name)
-    return known.get(entry) ?? remember(entry, Prompt.assistantMessage({
+  const assistant = (entry: AssistantEntry) =>
+    known.get(entry) ?? remember(entry, Prompt.assistantMessage({
       content: entry.cut === true ? cutParts(entry.content) : entry.content.flatMap(assistantPart)
     }))
+  const calls = (entry: AssistantEntry): ReadonlyArray<ToolUsePart> => {
+    const before = asked.get(entry)
+    if (before !== undefined) return before
+    const found = callsOf(entry)
+    for (const call of found) names.set(call.id, call.name)
+    asked.set(entry, found)
+    return found
   }
   const custom = (entry: CustomMessageEntry) =>
-    known.get(entry) ?? remember(entry, Prompt.userMessage({ content: entry.content.flatMap(customPart) }))
+    known.get(entry) ?? remember(
+      entry,
+      entry.role === "system"
+        ? Prompt.systemMessage({ content: textOf(entry.content) })
+        : Prompt.userMessage({ content: entry.content.flatMap(customPart) })
+    )
   const toolMessage = (group: ReadonlyArray<ToolResultEntry>) => Prompt.toolMessage({ content: group.map((entry) => resultPart(entry, names)) })
   // A group is known by its last result: it is closed by then.
   const results = (group: ReadonlyArray<ToolResultEntry>, last: ToolResultEntry) => {
@@ -163,14 +175,14 @@ export const makeTranscript = (): (entries: Entries) => ReadonlyArray<Prompt.Mes
     const messages: Array<Prompt.Message> = compacted === undefined ? [] : [summaryMessage(compacted.summary)]
     let group: Array<ToolResultEntry> = []
     // Calls that have no result yet, by id, and a cut answer: it is told if the user speaks next, not if it was tried again.
-    let open = new Map<string, ToolUsePart>()
+    const open = new Map<string, ToolUsePart>()
     let cut: AssistantEntry | undefined
     const closeGroup = () => {
       const last = group.at(-1)
       if (open.size > 0) messages.push(toolMessage([...group, ...Array.from(open.values(), lostResult)]))
       else if (last !== undefined) messages.push(results(group, last))
       group = []
-      open = new Map()
+      open.clear()
     }
     const push = (message: Prompt.Message) => {
       if (message.content.length > 0) messages.push(message)
@@ -187,7 +199,7 @@ export const makeTranscript = (): (entries: Entries) => ReadonlyArray<Prompt.Mes
         closeGroup()
         cut = entry.cut === true ? entry : undefined
         if (cut === undefined) push(assistant(entry))
-        open = new Map(callsOf(entry).map((call) => [call.id, call]))
+        for (const call of calls(entry)) open.set(call.id, call)
       }
     }
     closeGroup()

@@ -10,6 +10,8 @@ export interface ToolResult {
   readonly content: ReadonlyArray<ToolContent>
   readonly isError: boolean
   readonly details?: JsonObject
+  /** No further model request, if all results of the step say so (seed 004). */
+  readonly terminate?: boolean
 }
 
 /** A change of one file that a call is about to make. */
@@ -24,8 +26,10 @@ export interface FileChange {
 
 /** What a running call may use beside its arguments. */
 export interface ToolContext {
-  /** Publishes live output as it comes, a chunk at a time. */
-  readonly output: (delta: string) => Effect.Effect<void>
+  /** The model's id of the call; absent where no model made it. */
+  readonly callId?: string
+  /** Publishes live output as it comes, a chunk at a time; `details` is what people and programs see beside all of it so far. */
+  readonly output: (delta: string, details?: JsonObject) => Effect.Effect<void>
   /** Told, when the call is interrupted, what it had to show by then; the caller may make it the call's result. */
   readonly interrupted?: (result: ToolResult) => Effect.Effect<void>
   /** Told of each change of a file right before it is made. */

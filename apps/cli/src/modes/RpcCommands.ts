@@ -5,6 +5,7 @@
 import { Cause, Effect, Exit, type Fiber, type Scope, Semaphore } from "effect"
 import type { Offer, QueueMode } from "@nimlet/agent"
 import type { RpcCommand, RpcCommandName } from "@nimlet/protocol"
+import { thinkingLevelOf, thinkingLevels } from "@nimlet/provider"
 import type { Conversing } from "./Mode.ts"
 import type { Reply } from "./RpcQuestions.ts"
 import type { RpcJobs } from "./RpcJobs.ts"
@@ -41,7 +42,7 @@ const offers: { readonly [O in Exclude<Offer, "accepted">]: string } = {
 
 /** What waits for a change that is under way: a client need not read the reply to `new` before it says something there. */
 const patient = new Set<RpcCommandName>([
-  "prompt", "steer", "follow_up", "command", "new", "resume", "fork", "compact", "reload", "set_model", "set_mode", "trust", "stats", "get_state"
+  "prompt", "steer", "follow_up", "command", "new", "resume", "fork", "compact", "reload", "set_model", "set_thinking", "set_mode", "trust", "stats", "get_state"
 ])
 
 /** Carries out commands; true when it was the last. */
@@ -88,7 +89,8 @@ export const makeRpcCommands = Effect.fnUntraced(function*(
 
   const state = Effect.gen(function*() {
     const { followUp, steering } = yield* agent.queued
-    const { model, provider, thinking } = yield* agent.selection
+    const { model, provider } = yield* agent.selection
+    const { level, levels } = yield* agent.thinking
     return {
       session_id: (yield* agent.session).id,
       busy: jobs.busy() !== undefined,
@@ -100,7 +102,8 @@ export const makeRpcCommands = Effect.fnUntraced(function*(
       mode: (yield* agent.mode).id,
       provider,
       model,
-      ...(thinking === undefined || thinking === "" ? {} : { thinking })
+      ...(level === undefined ? {} : { thinking: level }),
+      thinking_levels: levels
     }
   })
 
@@ -126,6 +129,14 @@ export const makeRpcCommands = Effect.fnUntraced(function*(
     reload: ({ id }) => change(id, "reload", Effect.as(agent.reload, {})),
     set_model: ({ id, type: _, ...name }) =>
       change(id, "set_model", Effect.flatMap(model(name), (choice) => Effect.as(agent.select(choice), { provider: choice.provider, model: choice.model }))),
+    set_thinking: ({ id, level: name }) => {
+      const wanted = thinkingLevelOf(name)
+      if (wanted === undefined) return fail(id, `level must be one of ${thinkingLevels.join(", ")}.`)
+      return Effect.matchEffect(agent.setThinking(wanted), {
+        onFailure: ({ message }) => fail(id, message),
+        onSuccess: ({ level, levels }) => succeed(id, { thinking: level, thinking_levels: levels })
+      })
+    },
     set_mode: ({ id, mode }) =>
       Effect.matchEffect(agent.setMode(mode), { onFailure: ({ message }) => fail(id, message), onSuccess: (chosen) => succeed(id, { mode: chosen.id }) }),
     trust: ({ id, on }) =>

@@ -91,7 +91,9 @@ export const makeTextMode = Effect.fnUntraced(function*({ colours, editor, input
       case "tool_call":
         return row(dim(`· ${callSummary(event.tool_name, event.input)}`))
       case "tool_result":
-        return event.is_error ? row(red(`  ${printable(event.output).slice(0, 300)}`)) : Effect.void
+        if (event.is_error) return row(red(`  ${printable(event.output).slice(0, 300)}`))
+        // It may be the last word of the turn.
+        return event.terminate === true ? row(harmless(event.output)) : Effect.void
       case "error":
         return row(red(`error: ${harmless(event.message)}`))
       case "diagnostic":

@@ -125,7 +125,7 @@ export const makeErrands = ({ company, dispatch, ids, present, remember, state }
     const session = yield* agent.session
     switch (what) {
       case "model":
-        return models.map(({ model, provider }): Pickable => ({ value: `${provider}/${model}`, label: model, about: provider }))
+        return (yield* models).map(({ model, provider }): Pickable => ({ value: `${provider}/${model}`, label: model, about: provider }))
       case "fork": {
         const said = (yield* session.entries).flatMap((entry) => entry.type === "user" && "role" in entry ? [wordsOf(entry)] : [])
         return said.map((text, index): Pickable => ({ value: String(index + 1), label: text, about: `message ${index + 1}` })).toReversed()
@@ -140,7 +140,7 @@ export const makeErrands = ({ company, dispatch, ids, present, remember, state }
 
   const select = Effect.fnUntraced(function*(value: string) {
     const given = yield* company
-    const { models } = given
+    const models = yield* given.models
     const [head = "", ...rest] = value.split("/")
     const isProvider = rest.length > 0 && models.some(({ provider }) => provider === head)
     const provider = isProvider ? head : (yield* given.agent.selection).provider

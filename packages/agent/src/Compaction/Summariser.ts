@@ -6,7 +6,7 @@ import * as Prompt from "effect/ai/Prompt"
 import type * as Response from "effect/ai/Response"
 import * as Toolkit from "effect/ai/Toolkit"
 import { textOf } from "@nimlet/protocol"
-import { accountOf, isContextOverflow, Offline, RequestLimits, retryDelay } from "@nimlet/provider"
+import { accountOf, isContextOverflow, Offline, RequestLimits, retryDelay, Thinking } from "@nimlet/provider"
 import { EventSink } from "../EventSink.ts"
 import { makeFold } from "../Turn.ts"
 import { textTokens } from "./Estimate.ts"
@@ -31,7 +31,9 @@ const ask = (text: string, maxOutputTokens: number) => {
     toolCallValidation: "deferred"
   }).pipe(
     Stream.runForEachArray((parts) => Effect.sync(() => void fold(parts as ReadonlyArray<Response.AnyPart>))),
-    Effect.provideService(RequestLimits, { maxOutputTokens, plain: true }),
+    Effect.provideService(RequestLimits, { maxOutputTokens }),
+    // A short answer is not to be spent on thinking.
+    Effect.provideService(Thinking, undefined),
     Effect.map(() => textOf(answer().content).trim())
   )
 }

@@ -13,9 +13,16 @@ export const makePi = (session: Session, context: object): object => {
   }
   const failing = (event: string) => (error: unknown): void => wire.send({ type: "fault", event, message: messageOf(error) })
   const later = (what: string) => (): void => missing(what)
-  const tools = (): ReadonlyArray<unknown> =>
-    listOf(replica.get("tools")).map((tool) => ({ ...fieldsOf(tool), ...registry.describe(fieldsOf(tool)["name"]) }))
-  const activeTools = (): ReadonlyArray<string> => listOf(replica.get("active_tools")).map((name) => textOf(name))
+  const knownTools = (): ReadonlyArray<Fields> => listOf(replica.get("tools")).map(fieldsOf)
+  /** Names of own tools that the host's list has not yet. */
+  const fresh = (): ReadonlyArray<string> => {
+    const names = new Set(knownTools().map(({ name }) => name))
+    return [...registry.tools.keys()].filter((name) => !names.has(name))
+  }
+  /** The host's list, with this extension's own as they were defined. */
+  const tools = (): ReadonlyArray<Fields> =>
+    [...knownTools(), ...fresh().map((name): Fields => ({ name }))].map((tool) => ({ ...tool, ...registry.describe(tool["name"]) }))
+  const activeTools = (): ReadonlyArray<string> => [...listOf(replica.get("active_tools")).map((name) => textOf(name)), ...fresh()]
   const send = async (messages: ReadonlyArray<unknown>, options: unknown): Promise<unknown> =>
     await call(session, "message.send", { messages: messages.map(plain), options: withoutFunctions(options) })
   const remember = (entry: Fields): void => {
@@ -88,7 +95,7 @@ export const makePi = (session: Session, context: object): object => {
     getActiveTools: () => guarded(activeTools),
     getAllTools: () => guarded(tools),
     setActiveTools: (names: unknown) => {
-      const known = new Set(tools().map((tool) => fieldsOf(tool)["name"]))
+      const known = new Set(tools().map(({ name }) => name))
       const wanted = listOf(names).filter((name) => known.has(name))
       tell(session, "tools.set_active", { names: wanted })
       replica.set("active_tools", wanted)

@@ -19,15 +19,23 @@ const resultOf = (result: unknown): Fields => {
   }
 }
 
+/** What a later state of a text adds to the one before: the host takes progress piece by piece, a tool tells all there is so far. */
+const added = (before: string, now: string): string =>
+  now.startsWith(before) ? now.slice(before.length) : before === "" || before.endsWith("\n") ? now : `\n${now}`
+
 /** Calls a tool. What it throws is the result, for the model to read. */
 export const runTool = async ({ registry, wire }: Session, context: object, message: Fields, call: Call): Promise<Fields> => {
   const tool = registry.tools.get(textOf(message["name"]))
   if (tool === undefined) return { content: `there is no tool ${textOf(message["name"])}`, is_error: true }
   let over = false
+  let said = ""
   const onUpdate = (update: unknown): void => {
     if (over) return
     const { content, details } = fieldsOf(update)
-    wire.send({ type: "tool_update", id: call.id, content: contentText(content), ...(isFields(details) ? { details: plain(details) } : {}) })
+    const text = contentText(content)
+    const more = added(said, text)
+    said = text
+    wire.send({ type: "tool_update", id: call.id, content: more, ...(isFields(details) ? { details: plain(details) } : {}) })
   }
   try {
     const id = textOf(message["tool_call_id"]) || call.id

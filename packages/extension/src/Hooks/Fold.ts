@@ -8,6 +8,8 @@ export interface Tally<N extends HookName> {
   readonly changedBy: ReadonlyArray<string>
   readonly blockedBy: ReadonlyArray<string>
   readonly reasons: ReadonlyArray<string>
+  /** One that blocked wants no further model request. */
+  readonly terminate?: boolean
   readonly compaction?: HookCompaction
   readonly messages: ReadonlyArray<string>
   /** What a person should know of the composition, in order. */
@@ -120,8 +122,11 @@ export const applyReply = <N extends HookName>(
   extension: string,
   reply: HookReply<N>
 ): Tally<N> => {
-  const gate: { readonly allow?: boolean; readonly reason?: string } = reply
-  if (HookEvents[event].kind === "gate" && gate.allow === false) return block(tally, extension, gate.reason)
+  const gate: { readonly allow?: boolean; readonly reason?: string; readonly terminate?: boolean } = reply
+  if (HookEvents[event].kind === "gate" && gate.allow === false) {
+    const blocked = block(tally, extension, gate.reason)
+    return gate.terminate === true ? { ...blocked, terminate: true } : blocked
+  }
   const change: Change<N> = changes[event]
   const payload = change(tally.payload, reply)
   const changed = payload === tally.payload ? tally : { ...tally, payload, changedBy: [...tally.changedBy, extension] }
@@ -148,9 +153,14 @@ const withCompaction = <N extends HookName>(tally: Tally<N>, extension: string, 
 
 /** What the agent does in the end. */
 export const outcomeOf = <N extends HookName>(tally: Tally<N>): HookOutcome<N> => {
-  const { blockedBy, changedBy, compaction, messages, payload, reasons } = tally
+  const { blockedBy, changedBy, compaction, messages, payload, reasons, terminate } = tally
   const outcome = blockedBy.length > 0
-    ? { _tag: "Blocked" as const, reason: reasons.length === 0 ? "blocked by extension" : reasons.join("; "), blockedBy }
+    ? {
+      _tag: "Blocked" as const,
+      reason: reasons.length === 0 ? "blocked by extension" : reasons.join("; "),
+      blockedBy,
+      ...(terminate === undefined ? {} : { terminate })
+    }
     : { _tag: "Continue" as const, payload, changedBy, ...(messages.length === 0 ? {} : { messages }), ...(compaction === undefined ? {} : { compaction }) }
   // Only gates are ever blocked (`applyReply`), which the conditional type says and the compiler cannot follow.
   return outcome as HookOutcome<N>

@@ -30,8 +30,6 @@ export type AiProviderOptions = NonNullable<CallOptions["providerOptions"]>
 export type AiTool = NonNullable<CallOptions["tools"]>[number]
 /** Which tool the model may or must call. */
 export type AiToolChoice = NonNullable<CallOptions["toolChoice"]>
-/** How much the model shall think. */
-export type Thinking = Exclude<NonNullable<CallOptions["reasoning"]>, "provider-default">
 /** The stream of one answer. */
 export type AiStream = Awaited<ReturnType<AiSdkModel["doStream"]>>["stream"]
 /** One part of that stream. */

@@ -1,6 +1,6 @@
 /** An Effect `Prompt` and its tools, said in the AI SDK's terms. Pure. */
 import type * as LanguageModel from "effect/ai/LanguageModel"
-import type * as Prompt from "effect/ai/Prompt"
+import * as Prompt from "effect/ai/Prompt"
 import * as Tool from "effect/ai/Tool"
 import type {
   AiAssistantPart, AiFilePart, AiMessage, AiPrompt, AiProviderOptions, AiTool, AiToolChoice, AiToolOutput, AiToolResult, AiUserPart
@@ -15,6 +15,8 @@ export interface PromptStyle {
    * a user message right after the results. Default `"result"`.
    */
   readonly toolImages?: "result" | "user"
+  /** Whether system text may stand behind other messages. If not, it is said as a user's, marked. Default false. */
+  readonly laterSystem?: boolean
 }
 
 const isObject = (value: unknown): value is { readonly [key: string]: unknown } =>
@@ -102,6 +104,9 @@ const toolAnswer = (part: Prompt.ToolResultPart, style: PromptStyle): ToolAnswer
   }
 }
 
+/** System text where a provider takes it from users alone. */
+const marked = (text: string): string => text === "" ? "" : `<system>\n${text}\n</system>`
+
 const message = (source: Prompt.Message, style: PromptStyle): ReadonlyArray<AiMessage> => {
   const options = optionsOf(source.options)
   switch (source.role) {
@@ -133,12 +138,19 @@ const message = (source: Prompt.Message, style: PromptStyle): ReadonlyArray<AiMe
  */
 export const makeAiPrompt = (style: PromptStyle): (prompt: Prompt.Prompt) => AiPrompt => {
   const known = new WeakMap<Prompt.Message, ReadonlyArray<AiMessage>>()
-  return (prompt) =>
-    prompt.content.flatMap((item) => {
-      const said = known.get(item) ?? message(item, style)
+  return (prompt) => {
+    let begun = false
+    return prompt.content.flatMap((item) => {
+      begun ||= item.role !== "system"
+      const before = known.get(item)
+      if (before !== undefined) return before
+      const said = begun && item.role === "system" && style.laterSystem !== true
+        ? message(Prompt.userMessage({ content: [Prompt.textPart({ text: marked(item.content) })] }), style)
+        : message(item, style)
       known.set(item, said)
       return said
     })
+  }
 }
 
 /** A schema as providers want it: `type: "object"` and `properties` are there even when an author left them out. */

@@ -10,6 +10,7 @@ import type { Endpoint } from "./Endpoint.ts"
  */
 export const connect = (endpoint: Endpoint): Connection => ({
   providerOptions: { openai: { store: false } },
+  laterSystem: true,
   model: (fetch) =>
     createOpenAI({
       baseURL: endpoint.baseURL,

@@ -1,0 +1,29 @@
+/** The settings of a run: the person's, and those of a project that is trusted over them. */
+import { Effect, Path } from "effect"
+import { loadProjectSettings, loadSettings, type Settings, type Trust } from "@nimlet/agent"
+import type { ProjectExtensionSettings } from "@nimlet/extension"
+
+const name = ".nimlet/config.json"
+
+/** What holds, and what was said that does not. */
+export interface SettingsInForce {
+  readonly settings: Settings
+  /** What the project says of single extensions; absent where it has no say. */
+  readonly projectSettings?: ProjectExtensionSettings
+  /** A sentence for each key of the project's that is passed over. */
+  readonly warnings: ReadonlyArray<string>
+}
+
+/** Reads them, once it is known how the project stands. Fails with `SettingsInvalid`. */
+export const settingsInForce = Effect.fnUntraced(function*(home: string, workspace: string, trust: Trust) {
+  const path = yield* Path.Path
+  const own = path.join(home, ".nimlet", "config.json")
+  const { files, trusted } = trust.current()
+  if (!trusted || !files.some((file) => file.path === name)) {
+    const alone: SettingsInForce = { settings: yield* loadSettings(own), warnings: [] }
+    return alone
+  }
+  const { extensions, settings, warnings } = yield* loadProjectSettings(own, path.join(workspace, name))
+  const both: SettingsInForce = { settings, projectSettings: extensions, warnings }
+  return both
+})
