@@ -15,6 +15,7 @@ import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
 import { rolldown } from "rolldown"
 import { workerModules } from "@nimlet/atomic"
+import manifest from "./package.json" with { type: "json" }
 
 interface Entry {
   /** What its chunks are called by, and the file in `dist` of its only input, without `.mjs`. */
@@ -25,6 +26,7 @@ interface Entry {
 }
 
 const folder = import.meta.dirname
+const { version } = manifest
 const worker = (file: string): string => fileURLToPath(new URL(`worker/${file}.ts`, import.meta.resolve("@nimlet/atomic")))
 
 /**
@@ -60,6 +62,7 @@ const build = async (entry: Entry, out: string): Promise<void> => {
     // What the web's classes cost the AI SDK. The first mention of `Headers` would make Node load all of its `fetch`, which
     // takes as long as a fifth of a short run; its streams cost as much as a fifth of a step.
     transform: {
+      define: { NIMLET_VERSION: JSON.stringify(version) },
       inject: {
         Headers: [join(folder, "src/HeaderList.ts"), "HeaderList"],
         ReadableStream: [join(folder, "src/streams/LeanReadable.ts"), "LeanReadable"],
