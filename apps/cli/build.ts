@@ -5,11 +5,11 @@
  * a build finds either the old product or the new one, and one that runs already still finds the chunks it has not
  * loaded yet: those of an earlier build are cleared a day later.
  *
- *     node apps/cli/build.ts [--readable] [--out FOLDER]
+ *     node apps/cli/build.ts [--readable] [--clean] [--out FOLDER]
  *
- * `--readable` keeps names and lines, for a profile.
+ * `--readable` keeps names and lines, for a profile; `--clean` leaves nothing of earlier builds, for a package.
  */
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs"
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs"
 import { join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
@@ -45,7 +45,7 @@ const entries: ReadonlyArray<Entry> = [
   }
 ]
 
-const { values } = parseArgs({ options: { out: { type: "string" }, readable: { type: "boolean", default: false } } })
+const { values } = parseArgs({ options: { out: { type: "string" }, readable: { type: "boolean", default: false }, clean: { type: "boolean", default: false } } })
 const dist = values.out ?? join(folder, "dist")
 const shebang = "#!/usr/bin/env node"
 const day = 24 * 60 * 60 * 1000
@@ -93,13 +93,19 @@ mkdirSync(dist, { recursive: true })
 const out = mkdtempSync(join(dist, ".new-"))
 try {
   for (const entry of entries) await build(entry, out)
+  // Helpers of the terminal that are no JavaScript; it looks for them beside its code.
+  cpSync(fileURLToPath(new URL("../native", import.meta.resolve("@earendil-works/pi-tui"))), join(out, "native"), {
+    recursive: true,
+    filter: (path) => statSync(path).isDirectory() || path.endsWith(".node")
+  })
   const isEntry = (file: string) => entries.some(({ inputs }) => file.endsWith(".mjs") && file.slice(0, -4) in inputs)
   const built = readdirSync(out).sort((a, b) => Number(isEntry(a)) - Number(isEntry(b)))
+  rmSync(join(dist, "native"), { recursive: true, force: true })
   for (const file of built) renameSync(join(out, file), join(dist, file))
   for (const file of readdirSync(dist)) {
     if (built.includes(file)) continue
     const path = join(dist, file)
-    if (path !== out && Date.now() - statSync(path).mtimeMs > day) rmSync(path, { recursive: true, force: true })
+    if (path !== out && (values.clean || Date.now() - statSync(path).mtimeMs > day)) rmSync(path, { recursive: true, force: true })
   }
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)

@@ -53,7 +53,7 @@ const checkInput = (input: ReadonlyArray<unknown>, given: ReadonlyMap<string, Gi
       if (needs !== undefined && !present.has(needs)) refuse(`${at}: item ${id} is given without its reasoning item ${needs}`)
       present.add(id)
     }
-    if (alone !== undefined && (type !== "message" || role !== "assistant") && type !== "function_call" && type !== "reasoning") {
+    if (alone !== undefined && (type !== "message" || role !== "assistant") && type !== "function_call" && type !== "custom_tool_call" && type !== "reasoning") {
       refuse(`${at}: reasoning item ${alone} is given without the item that followed it`)
     }
     if (type !== "reasoning") alone = undefined
@@ -70,6 +70,13 @@ const checkInput = (input: ReadonlyArray<unknown>, given: ReadonlyMap<string, Gi
         checkArguments(item["arguments"], `${at}.arguments`)
         break
       }
+      case "custom_tool_call": {
+        open.add(once(stringAt(item["call_id"], `${at}.call_id`), `${at}.call_id`))
+        toolNameAt(item["name"], `${at}.name`, 64)
+        if (typeof item["input"] !== "string") refuse(`${at}.input: a text is expected`)
+        break
+      }
+      case "custom_tool_call_output":
       case "function_call_output": {
         const call = stringAt(item["call_id"], `${at}.call_id`)
         if (!open.delete(call)) refuse(`${at}: no function call for the output of ${call}`)
@@ -92,6 +99,23 @@ const checkInput = (input: ReadonlyArray<unknown>, given: ReadonlyMap<string, Gi
   if (last["role"] === "assistant") refuse("input: the last item must be the user's or a tool's output")
 }
 
+/** Whether a tool of the request was given with a format in place of a schema. */
+const isCustom = (body: Json, name: string): boolean => {
+  const tools: unknown = body["tools"]
+  return Array.isArray(tools) && tools.some((tool) => objectAt(tool, "tools")["type"] === "custom" && objectAt(tool, "tools")["name"] === name)
+}
+
+/** What OpenAI takes of a strict schema: every object closed, and all of it required. */
+const checkStrict = (schema: Json, at: string): void => {
+  if (schema["type"] !== "object") return
+  if (schema["additionalProperties"] !== false) refuse(`${at}: 'additionalProperties' is required to be supplied and to be false`)
+  const required: ReadonlyArray<unknown> = Array.isArray(schema["required"]) ? schema["required"] : []
+  for (const [name, inner] of Object.entries(objectAt(schema["properties"], `${at}.properties`))) {
+    if (!required.includes(name)) refuse(`${at}: 'required' must hold every key in properties, '${name}' is missing`)
+    checkStrict(objectAt(inner, `${at}.properties.${name}`), `${at}.properties.${name}`)
+  }
+}
+
 const itemsOf = (answer: Answer, body: Json): ReadonlyArray<Json> => {
   const include = Array.isArray(body["include"]) ? body["include"] : []
   return [
@@ -108,7 +132,7 @@ const itemsOf = (answer: Answer, body: Json): ReadonlyArray<Json> => {
       role: "assistant",
       content: [{ type: "output_text", text: answer.text.join(""), annotations: [], logprobs: [] }]
     }]),
-    ...answer.tools.map(({ args, id, name }, k) => ({ type: "function_call", id: `fc_${answer.serial}_${k}`, status: "completed", call_id: id, name, arguments: args }))
+    ...answer.tools.map(({ args, id, name }, k) => isCustom(body, name) ? ({ type: "custom_tool_call", id: `ctc_${answer.serial}_${k}`, status: "completed", call_id: id, name, input: args }) : ({ type: "function_call", id: `fc_${answer.serial}_${k}`, status: "completed", call_id: id, name, arguments: args }))
   ]
 }
 
@@ -151,6 +175,10 @@ function* framesOf(answer: Answer, body: Json, items: ReadonlyArray<Json>): Gene
       for (const delta of answer.text) yield event("response.output_text.delta", { ...place, delta, logprobs: [] }, delta)
       yield event("response.output_text.done", { ...place, text, logprobs: [] })
       yield event("response.content_part.done", { ...place, part: part(text) })
+    } else if (item["type"] === "custom_tool_call") {
+      yield event("response.output_item.added", { output_index, item: { ...item, status: "in_progress", input: "" } })
+      for (const delta of pieces(String(item["input"]), 16)) yield event("response.custom_tool_call_input.delta", { ...at, delta })
+      yield event("response.custom_tool_call_input.done", { ...at, input: item["input"] })
     } else {
       yield event("response.output_item.added", { output_index, item: { ...item, status: "in_progress", arguments: "" } })
       for (const delta of pieces(String(item["arguments"]), 16)) yield event("response.function_call_arguments.delta", { ...at, delta })
@@ -180,9 +208,16 @@ export const makeResponsesWire = (): Wire => {
       const once = onceOnly("tool names")
       for (const [k, item] of listAt(body["tools"], "tools").entries()) {
         const tool = objectAt(item, `tools[${k}]`)
-        if (tool["type"] !== "function") refuse(`tools[${k}].type: function is expected`)
         once(toolNameAt(tool["name"], `tools[${k}].name`, 64), `tools[${k}].name`)
-        objectAt(tool["parameters"], `tools[${k}].parameters`)
+        if (tool["type"] === "custom") {
+          const format = objectAt(tool["format"], `tools[${k}].format`)
+          if (format["syntax"] !== "lark" && format["syntax"] !== "regex") refuse(`tools[${k}].format.syntax: lark or regex is expected`)
+          stringAt(format["definition"], `tools[${k}].format.definition`)
+          continue
+        }
+        if (tool["type"] !== "function") refuse(`tools[${k}].type: function or custom is expected`)
+        const parameters = objectAt(tool["parameters"], `tools[${k}].parameters`)
+        if (tool["strict"] === true) checkStrict(parameters, `tools[${k}].parameters`)
       }
     } else if (body["tool_choice"] !== undefined) refuse("tool_choice: there are no tools to choose from")
     if (typeof body["input"] === "string") return void textAt(body["input"], "input")

@@ -1,7 +1,7 @@
 /** The tools that are offered at a moment: built in, of `tool.json` files, of extensions, as the mode and the command line leave them. */
 import { Effect } from "effect"
 import type { CallFailed, Extensions, ExtensionTool, ToolReply } from "@nimlet/extension"
-import { textOf } from "@nimlet/protocol"
+import { samplingKey, textOf } from "@nimlet/protocol"
 import { errorResult, Output } from "@nimlet/tools"
 import type { ActiveTools } from "./ActiveTools.ts"
 import { type Mode, offersTool, withheldText } from "./Modes.ts"
@@ -64,6 +64,7 @@ const runnable = (extensions: Extensions["Service"], offer: ExtensionTool): Offe
       description,
       inputSchema,
       capabilities,
+      ...samplingKey(extras.constrained_sampling),
       run: (args, { callId, output }) =>
         extensions.callTool(name, args, output, callId).pipe(
           Effect.map((reply) => bounded(reply, limits)),

@@ -6,7 +6,8 @@ import { type Effect, Option } from "effect"
 import * as AiTool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import type { CallFailed } from "@nimlet/extension"
-import type { JsonObject } from "@nimlet/protocol"
+import type { ConstrainedSampling, JsonObject } from "@nimlet/protocol"
+import { withSampling } from "@nimlet/provider"
 import type { Tool } from "@nimlet/tools"
 
 /** A tool and who brings it: `extension` names the extension, absent for a built-in. */
@@ -48,7 +49,8 @@ export interface ToolSet {
   readonly toolkit: Toolkit.Toolkit<{ readonly [name: string]: ModelTool }>
 }
 
-const modelTool = (name: string, description: string, parameters: JsonObject) => AiTool.dynamic(name, { description, parameters })
+const modelTool = (name: string, description: string, parameters: JsonObject, sampling: ConstrainedSampling | undefined) =>
+  withSampling(AiTool.dynamic(name, { description, parameters }), sampling)
 
 /** A tool as a model provider is told of it. */
 export type ModelTool = ReturnType<typeof modelTool>
@@ -80,7 +82,7 @@ export const toolSet = (tools: ReadonlyArray<OfferedTool>, { offers = () => true
       const known = byName.get(name)
       return known === undefined ? `Unknown tool: ${name}` : known.unavailable ?? withheld
     },
-    toolkit: Toolkit.make(...kept.map(({ tool }) => modelTool(tool.name, tool.description, tool.inputSchema)))
+    toolkit: Toolkit.make(...kept.map(({ tool }) => modelTool(tool.name, tool.description, tool.inputSchema, tool.constrainedSampling)))
   }
 }
 

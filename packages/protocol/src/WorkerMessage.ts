@@ -22,18 +22,11 @@
  * `invoke`. JSON has no undefined and no Infinity: where a tool definition needs them they are said by name.
  */
 import { Schema } from "effect"
+import { Sampling } from "./ConstrainedSampling.ts"
 import { JsonObject } from "./Content.ts"
 
 /** Number of a function that stayed in the worker. */
 export const Handle = Schema.Int
-
-/**
- * How a tool wants its arguments sampled. JSON cannot tell an absent key from one that is there and undefined, so `state`
- * does: absent altogether, `undefined`, or `set` with the `value` as given.
- */
-export const Sampling = Schema.Struct({ state: Schema.Literals(["undefined", "set"]), value: Schema.optionalKey(Schema.Unknown) })
-/** How a tool wants its arguments sampled. */
-export type Sampling = typeof Sampling.Type
 
 /** What a tool of a module says beside name, description and schema. */
 export const ToolExtras = Schema.Struct({

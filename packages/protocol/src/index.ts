@@ -1,4 +1,5 @@
 export * from "./Content.ts"
+export * from "./ConstrainedSampling.ts"
 export * from "./SessionEntry.ts"
 export * from "./AgentEvent.ts"
 export * from "./JsonRecord.ts"

@@ -2,21 +2,23 @@
  * A language model of the AI SDK as an `effect/ai` `LanguageModel`. The SDK's own loop, retries and tools are
  * not used: one request in, one stream of parts out.
  */
-import { Cause, Clock, Duration, Effect, Layer, Stream } from "effect"
+import { Cause, Clock, Duration, Effect, Layer, type Result, Stream } from "effect"
 import * as AiError from "effect/ai/AiError"
 import * as LanguageModel from "effect/ai/LanguageModel"
 import type * as Response from "effect/ai/Response"
 import { cutShort, toAiError } from "./AiSdk/Failure.ts"
-import type { AiPrompt, AiProviderOptions, AiSdkModel, AiStream, AiStreamPart, AiTool, CallOptions, Fetch } from "./AiSdk/Model.ts"
+import type { AiPrompt, AiProviderOptions, AiSdkModel, AiStream, AiStreamPart, CallOptions, Fetch } from "./AiSdk/Model.ts"
 import { makePartsDecoder } from "./AiSdk/Parts.ts"
-import { makeAiPrompt, makeAiTools, type PromptStyle, toAiToolChoice } from "./AiSdk/Prompt.ts"
+import { makeAiPrompt, type PromptStyle, withGrammars } from "./AiSdk/Prompt.ts"
+import { makeAiTools, type SaidTools, toAiToolChoice, type ToolStyle } from "./AiSdk/Tools.ts"
 import { makeHookedFetch } from "./HookedFetch.ts"
+import type { ModelCompat } from "./ModelInfo.ts"
 import { RequestLimits } from "./RequestLimits.ts"
 import * as StreamedModel from "./StreamedModel.ts"
 import { clampThinking, Thinking, type ThinkingLevel, thinkingLevels } from "./Thinking.ts"
 
 /** One provider of the AI SDK, loaded: `providers/*.ts` make these. */
-export interface Connection {
+export interface Connection extends Pick<ToolStyle, "strictness" | "grammarTool"> {
   /** Makes the SDK's model around the `fetch` of one request. */
   readonly model: (fetch: Fetch) => AiSdkModel
   readonly toolImages?: PromptStyle["toolImages"]
@@ -42,6 +44,8 @@ export interface AiSdkOptions {
   readonly maxOutputTokens?: number
   /** The levels of thinking it has; default all, and the provider makes of it what it can. */
   readonly thinkingLevels?: ReadonlyArray<ThinkingLevel>
+  /** Special tools that the model takes; default none. */
+  readonly compat?: ModelCompat
   readonly providerOptions?: AiProviderOptions
   /** What sends requests; default the platform's `fetch`. */
   readonly fetch?: Fetch
@@ -105,7 +109,7 @@ const mergeOptions = (ours: AiProviderOptions = {}, theirs: AiProviderOptions = 
 interface Line extends Connection {
   readonly silence: Duration.Duration
   readonly say: (prompt: LanguageModel.ProviderOptions["prompt"]) => AiPrompt
-  readonly offer: (tools: LanguageModel.ProviderOptions["tools"]) => Array<AiTool>
+  readonly offer: (tools: LanguageModel.ProviderOptions["tools"]) => Result.Result<SaidTools, string>
 }
 
 const openLine = (options: AiSdkOptions): Effect.Effect<Line> =>
@@ -117,7 +121,7 @@ const openLine = (options: AiSdkOptions): Effect.Effect<Line> =>
       ...(connection.toolImages === undefined ? {} : { toolImages: connection.toolImages }),
       ...(connection.laterSystem === undefined ? {} : { laterSystem: connection.laterSystem })
     }),
-    offer: makeAiTools()
+    offer: makeAiTools({ ...connection, ...(options.compat === undefined ? {} : { compat: options.compat }) })
   }))
 
 /** The level in the SDK's words; nothing is said to a model that does not think. */
@@ -131,12 +135,12 @@ const callOptions = (
   options: AiSdkOptions,
   connection: Line,
   request: LanguageModel.ProviderOptions,
+  { grammars, tools }: SaidTools,
   { limits, thinking }: { readonly limits: RequestLimits; readonly thinking: ThinkingLevel | undefined },
   signal: AbortSignal
 ): CallOptions => {
   const maxOutputTokens = Math.min(options.maxOutputTokens ?? Infinity, limits.maxOutputTokens ?? Infinity)
-  const prompt = connection.say(request.prompt)
-  const tools = connection.offer(request.tools)
+  const prompt = withGrammars(connection.say(request.prompt), grammars)
   return {
     prompt: connection.decorate === undefined ? prompt : connection.decorate(prompt),
     abortSignal: signal,
@@ -167,12 +171,14 @@ const request = Effect.fnUntraced(function*(options: AiSdkOptions, line: Effect.
     toAiError(error, { provider: options.provider, url: hooked.url(), now: clock.currentTimeMillisUnsafe() })
   // A silent connection is aborted with the error as its reason; the SDK hands that on, and `toAiError` finds it again.
   yield* Effect.forkScoped(Effect.catch(hooked.watch, (error) => Effect.sync(() => controller.abort(error))))
+  const offered = yield* Effect.mapError(Effect.fromResult(connection.offer(asked.tools)), (description) =>
+    AiError.make({ module: options.provider, method: "streamText", reason: new AiError.UnsupportedSchemaError({ description }) }))
   const answer = yield* Effect.tryPromise({
-    try: () => connection.model(hooked.fetch).doStream(callOptions(options, connection, asked, wishes, controller.signal)),
+    try: () => connection.model(hooked.fetch).doStream(callOptions(options, connection, asked, offered, wishes, controller.signal)),
     catch: fail
   })
   const next = chunkReader(answer.stream)
-  const decoder = makePartsDecoder(connection.ignore)
+  const decoder = makePartsDecoder({ ignore: connection.ignore, grammars: offered.grammars })
   const read = Effect.tryPromise({ try: next, catch: fail })
   const cut = (what: string) => Effect.fail(AiError.make({ module: options.provider, method: "streamText", reason: cutShort(what) }))
 

@@ -207,6 +207,7 @@ const make = Effect.fnUntraced(function*(options: ModelsOptions): Effect.fn.Retu
         model,
         images: info.images,
         thinkingLevels: info.thinkingLevels,
+        compat: info.compat,
         connect: Effect.map(loaded, ({ connect }) => connect(endpoint)),
         ...(ref.maxTokens === undefined ? {} : { maxOutputTokens: ref.maxTokens }),
         ...(options.requestTimeout === undefined ? {} : { requestTimeout: options.requestTimeout }),

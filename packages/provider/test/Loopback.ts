@@ -116,5 +116,10 @@ export const responses = {
     { type: "response.function_call_arguments.delta", item_id: `fc_${call_id}`, output_index, delta: json },
     { type: "response.output_item.done", output_index, item: { type: "function_call", id: `fc_${call_id}`, call_id, name, arguments: json, status: "completed" } }
   ],
+  custom: (output_index: number, call_id: string, name: string, input: string) => [
+    { type: "response.output_item.added", output_index, item: { type: "custom_tool_call", id: `ctc_${call_id}`, call_id, name, input: "", status: "in_progress" } },
+    { type: "response.custom_tool_call_input.delta", item_id: `ctc_${call_id}`, output_index, delta: input },
+    { type: "response.output_item.done", output_index, item: { type: "custom_tool_call", id: `ctc_${call_id}`, call_id, name, input, status: "completed" } }
+  ],
   done: { type: "response.completed", response: { id: "resp_1", created_at: 1, model: "m", usage: { input_tokens: 10, output_tokens: 7, input_tokens_details: { cached_tokens: 4 }, output_tokens_details: { reasoning_tokens: 2 } } } }
 }

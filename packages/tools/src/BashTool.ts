@@ -7,7 +7,7 @@ import type { Files, ProcessExit } from "./Operations.ts"
 import { modelLimits } from "./Output.ts"
 import { makeRecorder } from "./Recorder.ts"
 import type { Recorder } from "./Recorder.ts"
-import { errorResult } from "./Tool.ts"
+import { errorResult, preferStrict } from "./Tool.ts"
 import type { Tool, ToolContext, ToolResult } from "./Tool.ts"
 
 const DEFAULT_TIMEOUT_SECONDS = 120
@@ -81,6 +81,7 @@ export const bashTool = (options: BashOptions = {}): Tool<Operations> => {
       required: ["command"],
       additionalProperties: false
     },
+    constrainedSampling: preferStrict,
     capabilities: ["write", "shell", "network"],
     run: Effect.fnUntraced(function*(args, context) {
       const { files, processes } = yield* Operations

@@ -10,7 +10,7 @@ import type { Files, Located } from "./Operations.ts"
 import { MAX_WHOLE_BYTES } from "./ReadTool.ts"
 import { decodeFile, encodeFile, lacks } from "./TextEncoding.ts"
 import type { EncodingName } from "./TextEncoding.ts"
-import { errorResult, textResult } from "./Tool.ts"
+import { errorResult, preferStrict, textResult } from "./Tool.ts"
 import type { Tool, ToolContext, ToolResult } from "./Tool.ts"
 import { versionOf } from "./Version.ts"
 import { readWhole } from "./WholeFile.ts"
@@ -114,6 +114,7 @@ export const editTool: Tool<Operations> = {
     required: ["path"],
     additionalProperties: false
   },
+  constrainedSampling: preferStrict,
   capabilities: ["write"],
   run: Effect.fnUntraced(function*(args, context) {
     const { files } = yield* Operations

@@ -11,7 +11,7 @@ import { modelLimits } from "./Output.ts"
 import type { Limits } from "./Output.ts"
 import { makeTranscoder, makeUtf8Check, mayBeLatin, signatureOf } from "./TextEncoding.ts"
 import type { EncodingName } from "./TextEncoding.ts"
-import { errorResult, textResult } from "./Tool.ts"
+import { errorResult, preferStrict, textResult } from "./Tool.ts"
 import type { Tool, ToolResult } from "./Tool.ts"
 import { makeVersionHash } from "./Version.ts"
 
@@ -146,6 +146,7 @@ export const readTool: Tool<Operations> = {
     required: ["path"],
     additionalProperties: false
   },
+  constrainedSampling: preferStrict,
   capabilities: ["read"],
   run: Effect.fnUntraced(function*(args) {
     const { files } = yield* Operations

@@ -3,7 +3,7 @@
  * permission or sessions; those stand around it in the agent.
  */
 import type { Effect } from "effect"
-import type { Capability, JsonObject, ToolContent } from "@nimlet/protocol"
+import type { Capability, ConstrainedSampling, JsonObject, ToolContent } from "@nimlet/protocol"
 
 /** What a call gives back. `details` is for people and programs (diffs, exit codes), never for the model. */
 export interface ToolResult {
@@ -46,8 +46,13 @@ export interface Tool<out R = never> {
   readonly description: string
   readonly inputSchema: JsonObject
   readonly capabilities: ReadonlyArray<Capability>
+  /** A hint to the provider; a key that is there but undefined is kept apart from none (seed 004). */
+  readonly constrainedSampling?: ConstrainedSampling | undefined
   readonly run: (args: JsonObject, context: ToolContext) => Effect.Effect<ToolResult, never, R>
 }
+
+/** The wish of tools whose arguments are often long: held to their schema where that can be had. */
+export const preferStrict: ConstrainedSampling = { type: "json_schema", strict: "prefer" }
 
 /** A result of one text. */
 export const textResult = (text: string, details?: JsonObject): ToolResult =>

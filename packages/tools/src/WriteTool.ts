@@ -6,7 +6,7 @@ import { Operations } from "./Operations.ts"
 import type { Files, Located } from "./Operations.ts"
 import { MAX_WHOLE_BYTES } from "./ReadTool.ts"
 import { decodeFile, lacks } from "./TextEncoding.ts"
-import { errorResult, textResult } from "./Tool.ts"
+import { errorResult, preferStrict, textResult } from "./Tool.ts"
 import type { Tool, ToolContext } from "./Tool.ts"
 import { versionOf } from "./Version.ts"
 import { readWhole } from "./WholeFile.ts"
@@ -40,6 +40,7 @@ export const writeTool: Tool<Operations> = {
     required: ["path", "content"],
     additionalProperties: false
   },
+  constrainedSampling: preferStrict,
   capabilities: ["write"],
   run: Effect.fnUntraced(function*(args, context) {
     const { files } = yield* Operations

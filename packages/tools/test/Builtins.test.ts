@@ -57,3 +57,9 @@ describe("built-in tools", () => {
       assert.include(result.text, "git failed: it took longer than 60 s")
     }).pipe(Effect.provide(fakeOperations(() => Effect.never, { locate: () => Effect.succeed({ real: "/w", shown: ".", exists: true }) }))))
 })
+
+//
+it("read, edit, write and bash prefer arguments that are held to their schema", () => {
+  const wishes = builtins().flatMap(({ constrainedSampling, name }) => constrainedSampling === undefined ? [] : [[name, constrainedSampling]])
+  assert.sameDeepMembers(wishes, ["read", "edit", "write", "bash"].map((name) => [name, { type: "json_schema", strict: "prefer" }]))
+})

@@ -65,8 +65,10 @@ const parameters = (input: string): { readonly params: unknown; readonly problem
     : { params: input, problem: parsed.failure instanceof Error ? parsed.failure.message : String(parsed.failure) }
 }
 
-const toolCall = (part: Extract<AiStreamPart, { type: "tool-call" }>): Part => {
-  const { params, problem } = parameters(part.input)
+const toolCall = (part: Extract<AiStreamPart, { type: "tool-call" }>, grammars: ReadonlyMap<string, string>): Part => {
+  const property = grammars.get(part.toolName)
+  const { params: sent, problem } = parameters(part.input)
+  const params = property !== undefined && typeof sent === "string" ? { [property]: sent } : sent
   const metadata = merge(json(part.providerMetadata), problem === undefined ? undefined : { nimlet: { parseError: problem } })
   return { type: "tool-call", id: part.toolCallId, name: part.toolName, params, ...withMetadata(metadata) }
 }
@@ -88,7 +90,12 @@ export const toolCallParseError = (call: { readonly metadata: { readonly [key: s
  * - an `error` part ends the answer, unless `ignore` takes it; parts of a kind not known here are skipped, and so is
  *   what a provider ran by itself.
  */
-export const makePartsDecoder = (ignore: (error: unknown) => boolean = () => false): PartsDecoder => {
+export const makePartsDecoder = ({ grammars = new Map(), ignore = () => false }: {
+  /** Errors that are only events of a kind the SDK does not know. */
+  readonly ignore?: ((error: unknown) => boolean) | undefined
+  /** Name of a tool with a grammar → the property that what it wrote becomes. */
+  readonly grammars?: ReadonlyMap<string, string>
+} = {}): PartsDecoder => {
   const held: Array<Part> = []
   const gathered = new Map<string, Metadata>()
   const hosted = new Set<string>()
@@ -160,7 +167,7 @@ export const makePartsDecoder = (ignore: (error: unknown) => boolean = () => fal
         if (!hosted.has(part.id)) out.push({ type: "tool-params-end", id: part.id })
         return
       case "tool-call":
-        if (part.providerExecuted !== true) held.push(toolCall(part))
+        if (part.providerExecuted !== true) held.push(toolCall(part, grammars))
         return
       case "source":
         if (part.sourceType === "url") {

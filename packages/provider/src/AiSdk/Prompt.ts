@@ -1,9 +1,7 @@
-/** An Effect `Prompt` and its tools, said in the AI SDK's terms. Pure. */
-import type * as LanguageModel from "effect/ai/LanguageModel"
+/** An Effect `Prompt`, said in the AI SDK's terms. Pure. */
 import * as Prompt from "effect/ai/Prompt"
-import * as Tool from "effect/ai/Tool"
 import type {
-  AiAssistantPart, AiFilePart, AiMessage, AiPrompt, AiProviderOptions, AiTool, AiToolChoice, AiToolOutput, AiToolResult, AiUserPart
+  AiAssistantPart, AiFilePart, AiMessage, AiPrompt, AiProviderOptions, AiToolOutput, AiToolResult, AiUserPart
 } from "./Model.ts"
 
 /** How a provider wants the prompt. */
@@ -153,38 +151,17 @@ export const makeAiPrompt = (style: PromptStyle): (prompt: Prompt.Prompt) => AiP
   }
 }
 
-/** A schema as providers want it: `type: "object"` and `properties` are there even when an author left them out. */
-const inputSchema = (schema: object): object => ({ type: "object", properties: {}, ...schema })
-
-const tool = (source: Tool.Any): AiTool => {
-  const description = Tool.getDescription(source)
-  const strict = Tool.getStrictMode(source)
-  return {
-    type: "function",
-    name: source.name,
-    inputSchema: inputSchema(Tool.getJsonSchema(source)),
-    ...(description === undefined ? {} : { description }),
-    ...(strict === undefined ? {} : { strict })
-  }
-}
-
-/**
- * Says tools in the AI SDK's form, JSON Schemas unchanged, and remembers what it said of each. A provider's own tools
- * (`Tool.providerDefined`) are left out.
- */
-export const makeAiTools = (): (tools: ReadonlyArray<Tool.Any>) => Array<AiTool> => {
-  const known = new WeakMap<Tool.Any, AiTool>()
-  return (tools) =>
-    tools.filter((one) => !Tool.isProviderDefined(one)).map((one) => {
-      const said = known.get(one) ?? tool(one)
-      known.set(one, said)
-      return said
-    })
-}
-
-/** The tool choice in the AI SDK's form. `oneOf` has already narrowed the tools. */
-export const toAiToolChoice = (choice: LanguageModel.ToolChoice<string>): AiToolChoice => {
-  if (typeof choice === "string") return { type: choice }
-  if ("tool" in choice) return { type: "tool", toolName: choice.tool }
-  return { type: choice.mode ?? "auto" }
-}
+/** Calls of tools with a grammar carry the bare text that it wrote. */
+export const withGrammars = (prompt: AiPrompt, grammars: ReadonlyMap<string, string>): AiPrompt =>
+  grammars.size === 0 ? prompt : prompt.map((message): AiMessage =>
+    message.role === "assistant"
+      ? {
+        ...message,
+        content: message.content.map((part) => {
+          const property = part.type === "tool-call" ? grammars.get(part.toolName) : undefined
+          if (part.type !== "tool-call" || property === undefined) return part
+          const text = isObject(part.input) ? part.input[property] : undefined
+          return typeof text === "string" ? { ...part, input: text } : part
+        })
+      }
+      : message)

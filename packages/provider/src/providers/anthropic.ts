@@ -4,6 +4,7 @@ import { Predicate, Redacted } from "effect"
 import type { Connection } from "../AiSdk.ts"
 import type { AiMessage, AiPrompt } from "../AiSdk/Model.ts"
 import { bodyOf } from "../AiSdk/Rehearsal.ts"
+import { anthropicStrictness } from "../AiSdk/Strict.ts"
 import type { Endpoint } from "./Endpoint.ts"
 
 const EVENTS = new Set([
@@ -46,6 +47,7 @@ const markCache = (prompt: AiPrompt): AiPrompt => {
 export const connect = (endpoint: Endpoint): Connection => ({
   decorate: markCache,
   ignore: isUnknownEvent,
+  strictness: anthropicStrictness,
   model: (fetch) =>
     createAnthropic({
       baseURL: endpoint.baseURL,

@@ -3,11 +3,13 @@ import { createMistral } from "@ai-sdk/mistral"
 import { Redacted } from "effect"
 import type { Connection } from "../AiSdk.ts"
 import { bodyOf } from "../AiSdk/Rehearsal.ts"
+import { openaiStrictness } from "../AiSdk/Strict.ts"
 import type { Endpoint } from "./Endpoint.ts"
 
 /** Mistral's own service, or one that speaks its protocol. Its tool results are plain text. */
 export const connect = (endpoint: Endpoint): Connection => ({
   toolImages: "user",
+  strictness: openaiStrictness,
   model: (fetch) =>
     createMistral({
       baseURL: endpoint.baseURL,

@@ -3,11 +3,13 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
 import { Redacted } from "effect"
 import type { Connection } from "../AiSdk.ts"
 import { bodyOf } from "../AiSdk/Rehearsal.ts"
+import { openaiStrictness } from "../AiSdk/Strict.ts"
 import type { Endpoint } from "./Endpoint.ts"
 
 /** A named endpoint; without a key no `authorization` header is sent. */
 export const connect = (endpoint: Endpoint): Connection => ({
   toolImages: "user",
+  strictness: openaiStrictness,
   model: (fetch) =>
     createOpenAICompatible({
       name: endpoint.provider,

@@ -3,6 +3,7 @@ import { createOpenAI } from "@ai-sdk/openai"
 import { Redacted } from "effect"
 import type { Connection } from "../AiSdk.ts"
 import { bodyOf } from "../AiSdk/Rehearsal.ts"
+import { openaiStrictness } from "../AiSdk/Strict.ts"
 import type { Endpoint } from "./Endpoint.ts"
 
 /**
@@ -12,6 +13,9 @@ import type { Endpoint } from "./Endpoint.ts"
 export const connect = (endpoint: Endpoint): Connection => ({
   providerOptions: { openai: { store: false } },
   laterSystem: true,
+  strictness: openaiStrictness,
+  grammarTool: (name, description, { definition, syntax }) =>
+    ({ type: "provider", id: "openai.custom", name, args: { description, format: { type: "grammar", syntax, definition } } }),
   model: (fetch) =>
     createOpenAI({
       baseURL: endpoint.baseURL,
