@@ -11,8 +11,8 @@ const encoder = new TextEncoder()
 export const bodyOf = (events: ReadonlyArray<{ readonly type?: string; readonly [key: string]: unknown }>): string =>
   events.map((event) => `${event.type === undefined ? "" : `event: ${event.type}\n`}data: ${JSON.stringify(event)}\n\n`).join("")
 
-/** Asks a model whose server is `body` and gives what it made of it. Nothing is sent. Rejects where the SDK refuses. */
 // Foreign edge: the SDK speaks in promises and web streams.
+/** Asks a model whose server is `body` and gives what it made of it. Nothing is sent. Rejects where the SDK refuses. */
 export const rehearse = async (model: (fetch: Fetch) => AiSdkModel, body: string): Promise<ReadonlyArray<AiStreamPart>> => {
   const fetch: Fetch = async () =>
     new StreamedResponse({
