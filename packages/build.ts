@@ -21,7 +21,7 @@ try {
     extends: join(root, "tsconfig.json"),
     compilerOptions: {
       noEmit: false, declaration: true, rewriteRelativeImportExtensions: true, incremental: false, composite: false, tsBuildInfoFile: null,
-      stripInternal: true, rootDir: folder, outDir: out, plugins: [], types: ["node"], typeRoots: [join(root, "node_modules/@types")]
+      rootDir: folder, outDir: out, plugins: [], types: ["node"], typeRoots: [join(root, "node_modules/@types")]
     },
     include: all.map((name) => join(folder, name, "src"))
   }))
