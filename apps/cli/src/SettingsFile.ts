@@ -1,5 +1,6 @@
 /** Changes one key of the person's settings and leaves everything else in the file as it is. */
-import { Effect, FileSystem, Path, Result, Schema } from "effect"
+import { Effect, FileSystem, Result, Schema } from "effect"
+import { replaceFile } from "@nimlet/agent"
 
 /** The settings could not be changed; the file is as it was. */
 export class SettingsUnwritable extends Schema.TaggedError<SettingsUnwritable>()("SettingsUnwritable", { file: Schema.String, cause: Schema.String }) {
@@ -19,7 +20,6 @@ const withKey = (object: Json, [key = "", ...rest]: ReadonlyArray<string>, value
 /** Sets `keys` (outermost first) in a settings file, which need not exist yet. The file is replaced whole. */
 export const saveSetting = Effect.fnUntraced(function*(file: string, keys: ReadonlyArray<string>, value: unknown) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
   const unwritable = (cause: string) => new SettingsUnwritable({ file, cause })
   const text = yield* fs.readFileString(file).pipe(
     Effect.catch((error) => error.reason._tag === "NotFound" ? Effect.succeed("{}") : Effect.fail(unwritable(error.message)))
@@ -28,11 +28,6 @@ export const saveSetting = Effect.fnUntraced(function*(file: string, keys: Reado
   if (Result.isFailure(parsed) || !isObject(parsed.success)) return yield* unwritable("it holds no JSON object")
   const content = `${JSON.stringify(withKey(parsed.success, keys, value), null, 2)}\n`
   // A link stays one: what it leads to is replaced.
-  const target = yield* fs.realPath(file).pipe(Effect.orElseSucceed(() => file))
-  const next = `${target}.new`
-  yield* fs.makeDirectory(path.dirname(target), { recursive: true }).pipe(
-    Effect.andThen(fs.writeFileString(next, content, { mode: 0o600 })),
-    Effect.andThen(fs.rename(next, target)),
-    Effect.mapError((error) => unwritable(error.message))
-  )
+  const target = yield* Effect.orElseSucceed(fs.realPath(file), () => file)
+  yield* Effect.mapError(replaceFile(target, content), ({ why }) => unwritable(why))
 })

@@ -1,9 +1,8 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, FileSystem, Layer, Path, Queue, Stdio, Stream } from "effect"
+import { Effect, Layer, Queue, Stdio, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { makeRpcMode } from "../src/modes/Rpc.ts"
-import { saveSetting } from "../src/SettingsFile.ts"
 
 const settle = Effect.repeat(Effect.yieldNow, { times: 50 })
 
@@ -50,25 +49,4 @@ describe("RPC mode", () => {
         { version: 1, type: "response", id: "1", ok: false, error: "No request 'q' is open." }
       ])
     }).pipe(Effect.scoped))
-})
-
-describe("a setting", () => {
-  it.effect("is saved beside all others, into a file that need not exist, through links, and never over one that is broken", () =>
-    Effect.gen(function*() {
-      const fs = yield* FileSystem.FileSystem
-      const path = yield* Path.Path
-      const folder = yield* fs.makeTempDirectoryScoped()
-      const file = path.join(folder, "deep", "config.json")
-      yield* saveSetting(file, ["agent", "steering_mode"], "all")
-      yield* saveSetting(file, ["agent", "max_tokens"], 5)
-      assert.deepStrictEqual(JSON.parse(yield* fs.readFileString(file)), { agent: { steering_mode: "all", max_tokens: 5 } })
-      const link = path.join(folder, "link.json")
-      yield* fs.symlink(file, link)
-      yield* saveSetting(link, ["theme"], "dark")
-      assert.include(yield* fs.readFileString(file), "dark")
-      const broken = path.join(folder, "broken.json")
-      yield* fs.writeFileString(broken, "{ oops")
-      assert.include((yield* Effect.flip(saveSetting(broken, ["theme"], "dark"))).message, "broken.json")
-      assert.strictEqual(yield* fs.readFileString(broken), "{ oops")
-    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)))
 })

@@ -11,6 +11,7 @@ import type { Session, Sessions, SessionUnwritable } from "@nimlet/session"
 import type { Files, Tool } from "@nimlet/tools"
 import { makeActiveTools } from "./ActiveTools.ts"
 import type { RequiredExtensionMissing, SwitchRefused } from "./AgentError.ts"
+import { AsideFailed, makeAsides } from "./Aside.ts"
 import { makeCommandRunner } from "./CommandRunner.ts"
 import type { Compacted, CompactionOptions } from "./Compaction.ts"
 import { EventSink } from "./EventSink.ts"
@@ -105,7 +106,12 @@ export class Agent extends Context.Service<Agent, {
   readonly prompt: (input: UserInput) => Effect.Effect<RunResult>
   /** Runs words to their end: `prompt` for a program that has no more to say of them. */
   readonly send: (text: string) => Effect.Effect<RunResult>
-  /** Stops what runs and all that waits behind it, as interrupting their fibers does, and returns when it is over. */
+  /**
+   * The command in what was typed, if it is one of an extension that may run beside a turn: running it gives its message.
+   * What it wants said waits in the queue. Undefined for all else, which `prompt` runs when its turn comes.
+   */
+  readonly aside: (typed: string) => Effect.Effect<Effect.Effect<string, AsideFailed> | undefined>
+  /** Stops what runs, all that waits behind it and goes on beside it, as interrupting their fibers does, and returns when it is over. */
   readonly interrupt: Effect.Effect<void>
   /** What happens from now on. A slow taker slows the run, and nothing is lost. */
   readonly events: Stream.Stream<AgentEvent>
@@ -225,8 +231,10 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     const { model, provider, thinking } = selection()
     if (choice !== undefined && (choice.provider !== provider || choice.model !== model || choice.thinking !== thinking)) yield* choose(choice)
   })
+  const control = yield* makeRunControl
   const switching = yield* makeSwitching({
     selection,
+    onLeave: control.interruptBeside,
     languageModel: Effect.andThen(Deferred.await(settled), present),
     system,
     builtins: options.tools,
@@ -298,16 +306,18 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
   const inTurn = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> => turn.withPermits(1)(Effect.andThen(switching.ready, effect))
   const go = (target: Parameters<typeof switching.go>[0]) => inTurn(switching.go(target, () => Effect.void))
 
+  const asides = yield* makeAsides({ switching, selection, mode: options.mode ?? "text" })
   const record = ({ model, provider, thinking }: Selection) =>
     switching.current().session.append({ type: "selection", provider, model, ...(thinking === undefined ? {} : { thinking }) })
   const changed = Effect.suspend(() => hooks.run("session_settings_changed", aboutSelection(switching.current().session, selection())))
 
-  const control = yield* makeRunControl
   const submit = (input: UserInput) => control.during(inTurn(prompt(input)))
 
   return {
     prompt: submit,
     send: (typed) => submit({ typed }),
+    aside: (typed) =>
+      Effect.map(asides(typed), (run) => run === undefined ? undefined : control.beside(run, new AsideFailed({ command: typed.trim().slice(1), why: "Interrupted" }))),
     interrupt: control.interrupt,
     events: control.events,
     steer: (content, requestId) => Effect.flatMap(conversation, ({ queues }) => queues.offer("steer", queuedText(content, requestId))),

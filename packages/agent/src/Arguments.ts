@@ -6,10 +6,14 @@ import { Effect, Result } from "effect"
 import type { JsonObject } from "@nimlet/protocol"
 import type { Errors } from "./JsonSchema.ts"
 
+/** What the model reads of arguments that are not JSON: why, as far as is known, and what it sent. */
+export const unreadable = (sent: unknown, problem?: string): string =>
+  `The arguments are not valid JSON${problem === undefined ? "" : ` (${problem})`}${typeof sent === "string" && sent !== "" ? `: ${sent.slice(0, 400)}` : ""}`
+
 /** The arguments of a call as an object, or why they are none. Nothing, null and the empty text mean `{}`. */
 export const argumentsOf = (sent: unknown): Result.Result<JsonObject, string> => {
   if (sent === undefined || sent === null || sent === "") return Result.succeed({})
-  if (typeof sent === "string") return Result.fail(`The arguments are not valid JSON: ${sent.slice(0, 400)}`)
+  if (typeof sent === "string") return Result.fail(unreadable(sent))
   if (typeof sent !== "object" || Array.isArray(sent)) return Result.fail("The arguments must be a JSON object.")
   return Result.succeed(sent as JsonObject)
 }

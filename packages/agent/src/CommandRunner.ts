@@ -5,12 +5,12 @@
  */
 import { Effect, Result } from "effect"
 import { Extensions, type SessionAccessShape } from "@nimlet/extension"
-import type { CommandContext, RunPlace, SessionAction } from "@nimlet/protocol"
+import type { RunPlace, SessionAction } from "@nimlet/protocol"
 import { Sessions, titleOf } from "@nimlet/session"
 import type { Files } from "@nimlet/tools"
 import type { SwitchRefused } from "./AgentError.ts"
-import { chatMessages } from "./ChatMessages.ts"
-import { type BuiltinName, builtinNamed, helpText, type TypedCommand } from "./Commands.ts"
+import { commandContext } from "./CommandContext.ts"
+import { type BuiltinName, builtinNamed, helpText, initPrompt, type TypedCommand } from "./Commands.ts"
 import { EventSink } from "./EventSink.ts"
 import { extensionList } from "./ExtensionList.ts"
 import type { RunResult } from "./Loop.ts"
@@ -234,6 +234,11 @@ export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<
         return voice.tell(on ? "Calls run without a question." : "Calls are asked about.")
       },
       stats: (_, voice) => Effect.flatMap(options.totals, (totals) => voice.tell(totalsText(totals))),
+      init: (wish, voice) =>
+        Effect.sync(() => {
+          voice.follow()
+          return { success: true, text: "", prompt: initPrompt(wish) }
+        }),
       help: (_, voice) =>
         Effect.flatMap(extensions.commands, (others) => {
           const { skills, templates } = options.resources()
@@ -241,12 +246,7 @@ export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<
         })
     }
 
-    const context = Effect.gen(function*() {
-      const { session } = switching.current()
-      const { model, provider } = options.selection()
-      const messages = chatMessages(yield* session.entries)
-      return { mode: options.mode, workspace: session.workspace, session_id: session.id, provider, model, messages } satisfies CommandContext
-    })
+    const context = Effect.suspend(() => commandContext(switching.current().session, options.selection(), options.mode))
 
     const targetOf = ({ action, id, message }: SessionAction): Target | string => {
       if (action === "switch") return id === undefined || id === "" ? "a switch wants the id of a session" : { kind: "resume", id }

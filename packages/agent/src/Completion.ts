@@ -14,7 +14,7 @@ import { uniqueIds } from "./CallOrder.ts"
 import { EventSink } from "./EventSink.ts"
 import { untypedText } from "./RunEvents.ts"
 import type { Selection } from "./Selection.ts"
-import type { ToolRunner } from "./ToolRunner.ts"
+import { toolCall, type ToolRunner } from "./ToolRunner.ts"
 import { toolSet } from "./ToolSet.ts"
 import { askModel, type TurnRequest } from "./Turn.ts"
 
@@ -74,7 +74,7 @@ export const complete = Effect.fnUntraced(function*(
     used++ >= mostCalls
       ? Effect.succeed(errorResult(`Not run: this question allows ${mostCalls} calls. Answer with what is known.`))
       : Effect.map(
-        runner.run({ id: call.id, name: call.name, input: call.input, place, step }, tools, undefined, { except: extension }),
+        runner.run(toolCall(call, place, step), tools, undefined, { except: extension }),
         ({ result }) => result
       )
 

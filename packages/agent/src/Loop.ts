@@ -21,7 +21,7 @@ import type { Queues } from "./Queues.ts"
 import { type Additions, admit, beforeStart, contextAdditions, finishedContent, promptOf } from "./RunEvents.ts"
 import { aboutSession, type Selection, thinkingOf } from "./Selection.ts"
 import type { SystemText } from "./SystemPrompt.ts"
-import type { SettledCall, ToolCall, ToolRunner } from "./ToolRunner.ts"
+import { type SettledCall, toolCall, type ToolCall, type ToolRunner } from "./ToolRunner.ts"
 import { isReadOnly, type ToolSet } from "./ToolSet.ts"
 import { type Answer, askModel } from "./Turn.ts"
 
@@ -98,7 +98,7 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
           Effect.uninterruptible
         )
       for (const group of groupCalls(calls, tools)) {
-        const batch = group.map((part): ToolCall => ({ id: part.id, name: part.name, input: part.input, place, step }))
+        const batch = group.map((part) => toolCall(part, place, step))
         yield* Effect.forEach(batch, announce, { discard: true })
         const changes = batch.some(({ name }) => !Option.exists(tools.find(name), ({ tool }) => isReadOnly(tool)))
         if (changes) yield* journal.sync

@@ -18,8 +18,8 @@ export interface QueuedText {
   readonly requestId?: string
 }
 
-/** What became of a text: `idle` when no run is there to take it, `full` when too many wait. */
-export type Offer = "accepted" | "idle" | "full"
+/** What became of a text: `idle` when no run is there to take it, `full` when too many wait, `spent` when extensions have said enough. */
+export type Offer = "accepted" | "idle" | "full" | "spent"
 
 /** All that waits, oldest first. */
 export interface Queued {
@@ -42,6 +42,8 @@ export interface Queues {
   /** From here on no run does; what waits goes on waiting. */
   readonly end: Effect.Effect<void>
   readonly offer: (mode: Delivery, text: QueuedText) => Effect.Effect<Offer>
+  /** Whether one more text may wait for a run that has not begun; each run that begins takes one of them. */
+  readonly holdEarly: Effect.Effect<boolean>
   /** What goes before the next step. */
   readonly takeSteering: Effect.Effect<ReadonlyArray<QueuedText>>
   /** What a run that would end goes on with: steering, else follow-ups. When there is nothing, the run takes no more. */
@@ -63,10 +65,19 @@ export interface QueueModes {
 
 const capacity = 32
 
+/**
+ * How many texts of extensions a run takes since the user said something: one that answers every turn with a text of its own would
+ * have it go on for ever.
+ */
+export const mostUnprompted = 100
+
 /** The empty queues of a session, no run under way. What happens is told to `EventSink`, too, before anything comes of it. */
 export const makeQueues = (modes: QueueModes = {}, sessionId = ""): Effect.Effect<Queues> =>
   Effect.map(PubSub.sliding<QueueChange>(64), (changes) => {
     let live = false
+    let unprompted = 0
+    /** Texts that came when no run was there, and for which none has begun yet. */
+    let early = 0
     const waiting: { readonly [D in Delivery]: Array<QueuedText> } = { steer: [], follow_up: [] }
     const depth = () => waiting.steer.length + waiting.follow_up.length
     const note = Effect.fnUntraced(function*({ action, mode }: Pick<QueueChange, "action" | "mode">, { content, requestId }: QueuedText) {
@@ -89,15 +100,23 @@ export const makeQueues = (modes: QueueModes = {}, sessionId = ""): Effect.Effec
     const snapshot = (): Queued => ({ steering: [...waiting.steer], followUp: [...waiting.follow_up] })
 
     return {
-      begin: Effect.sync(() => void (live = true)),
+      begin: Effect.sync(() => {
+        live = true
+        unprompted = 0
+        early = Math.max(0, early - 1)
+      }),
       end: Effect.sync(() => void (live = false)),
       offer: (mode, text) =>
         Effect.suspend((): Effect.Effect<Offer> => {
+          const isExtension = text.extension !== undefined
           if (!live) return Effect.succeed("idle")
           if (waiting[mode].length >= capacity) return Effect.succeed("full")
+          if (isExtension && unprompted >= mostUnprompted) return Effect.succeed("spent")
+          unprompted = isExtension ? unprompted + 1 : 0
           waiting[mode].push(text)
           return Effect.as(note({ action: "enqueue", mode }, text), "accepted")
         }),
+      holdEarly: Effect.sync(() => early < capacity && ++early > 0),
       takeSteering: Effect.suspend(() => take("steer", modes.steering)),
       takeNext: Effect.suspend(() => {
         if (depth() === 0) live = false

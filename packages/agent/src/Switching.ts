@@ -31,6 +31,8 @@ export interface SwitchingOptions extends ConversationOptions {
   readonly extensions?: (session: Session, selection: Selection) => Effect.Effect<StartOptions>
   /** Run when a session is entered and on a reload, beside the start of the extensions; gives warnings to tell. */
   readonly prepare: Effect.Effect<ReadonlyArray<string>>
+  /** Run when the extensions of a session are about to be told that it is left, or that they are started anew. */
+  readonly onLeave?: Effect.Effect<void>
   /** Told when another session takes the place of the one before, before any of its extensions is started. */
   readonly onSwitch?: (to: Session, from: Session) => Effect.Effect<void>
   /** Run when the extensions of a session that is gone on with have started, before they are told of it. */
@@ -96,7 +98,7 @@ export const makeSwitching = Effect.fnUntraced(function*<E, R>(
     Effect.suspend(() => hooks.run("session_start", aboutSelection(current.session, options.selection()), hookOptions))
 
   const leave = (reason: ShutdownReason, target?: string, hookOptions?: HookOptions) =>
-    Effect.flatMap(current.farewell.left, (left) => {
+    Effect.flatMap(Effect.andThen(options.onLeave ?? Effect.void, current.farewell.left), (left) => {
       const about = aboutSession(current.session)
       const shutdown = hooks.run("session_shutdown", { ...about, reason, ...(target === undefined ? {} : { target_session_id: target }) }, hookOptions)
       const end = hooks.run("session_end", { ...about, ...(reason === "quit" ? {} : { reason }) }, hookOptions)

@@ -5,9 +5,9 @@
  */
 import { Cause, Clock, Effect, Option, Result } from "effect"
 import { type HookOptions, Hooks } from "@nimlet/extension"
-import { type JsonObject, type RunPlace, textOf } from "@nimlet/protocol"
+import { type JsonObject, type RunPlace, textOf, type ToolUsePart } from "@nimlet/protocol"
 import { errorResult, type ToolContext, type ToolResult } from "@nimlet/tools"
-import { argumentsOf, makeValidator, type Validator } from "./Arguments.ts"
+import { argumentsOf, makeValidator, unreadable, type Validator } from "./Arguments.ts"
 import { EventSink } from "./EventSink.ts"
 import type { Permissions } from "./Permissions.ts"
 import { isHooked, type OfferedTool, type ToolSet } from "./ToolSet.ts"
@@ -17,6 +17,8 @@ export interface ToolCall {
   readonly id: string
   readonly name: string
   readonly input: unknown
+  /** Why `input` cannot be read; such a call never runs. */
+  readonly parseError?: string
   readonly place: RunPlace
   readonly step: number
 }
@@ -32,6 +34,10 @@ export interface SettledCall {
   readonly hooks_ms: number
   readonly changedBy?: ReadonlyArray<string>
 }
+
+/** A call of an answer, to run. */
+export const toolCall = ({ id, input, name, parse_error }: ToolUsePart, place: RunPlace, step: number): ToolCall =>
+  ({ id, name, input, place, step, ...(parse_error === undefined ? {} : { parseError: parse_error }) })
 
 /** Told of a call under way: `begun` right before the tool itself runs, `left` what an interrupted one had to show, `changing` of files. */
 export interface CallWatch {
@@ -110,6 +116,7 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
       const found = tools.find(call.name)
       if (Option.isNone(found)) return errorResult(tools.whyNot(call.name))
       const offered = found.value
+      if (call.parseError !== undefined) return errorResult(unreadable(call.input, call.parseError))
       const prepared = offered.prepare === undefined ? Result.succeed(call.input) : yield* Effect.result(offered.prepare(call.input))
       if (Result.isFailure(prepared)) return errorResult(prepared.failure.message)
       const parsed = argumentsOf(prepared.success)

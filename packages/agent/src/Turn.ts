@@ -67,6 +67,9 @@ const partOf = (block: Block): ReadonlyArray<ContentPart> => {
   return block.text === "" ? [] : [{ type: "text", text: block.text, ...kept }]
 }
 
+const isBlank = (input: unknown): boolean =>
+  input === undefined || input === null || input === "" || (typeof input === "object" && Object.keys(input).length === 0)
+
 /**
  * Folds the parts of one answer. `fold` takes a chunk, as one network read brought it, and returns what of it is worth
  * telling at once: neighbouring deltas of one kind are one delta.
@@ -148,8 +151,14 @@ export const makeFold = (asked: string) => {
     return told
   }
 
+  /** A call that the output limit cut before its arguments came looks like one without any. */
+  const withoutHalf = (parts: ReadonlyArray<ContentPart>): ReadonlyArray<ContentPart> => {
+    const last = parts.at(-1)
+    if (finish !== "length" || last?.type !== "tool_use" || last.parse_error !== undefined || !isBlank(last.input)) return parts
+    return [...parts.slice(0, -1), { ...last, parse_error: "the answer was cut off at the output limit before they came" }]
+  }
   const answer = (): Omit<Answer, "duration_ms"> => ({
-    content: content.flatMap((item) => "kind" in item ? partOf(item) : [item]),
+    content: withoutHalf(content.flatMap((item) => "kind" in item ? partOf(item) : [item])),
     model,
     usage,
     finish

@@ -6,8 +6,8 @@ import type * as LanguageModel from "effect/ai/LanguageModel"
 import { TestClock } from "effect/testing"
 import type { AgentEvent, SessionEntry } from "@nimlet/protocol"
 import { type Session, SessionUnwritable } from "@nimlet/session"
-import { errorResult } from "@nimlet/tools"
-import { breaksAfter, calls, cutShort, hangsAfter, says, settle, shape, tool, withAgent } from "./Rig.ts"
+import { errorResult, textResult } from "@nimlet/tools"
+import { breaksAfter, calls, cutShort, hangsAfter, type Reply, says, settle, shape, tool, withAgent } from "./Rig.ts"
 
 const errorsOf = (events: ReadonlyArray<AgentEvent>) => events.flatMap((event) => event.type === "error" ? [event.message] : [])
 const notesOf = (events: ReadonlyArray<AgentEvent>) => events.flatMap((event) => event.type === "diagnostic" ? [`${event.level}: ${event.message}`] : [])
@@ -52,6 +52,34 @@ describe("an answer cut at the output limit", () => {
         assert.isFalse((yield* prompt("count")).success)
         assert.strictEqual(asked.length, 8)
         assert.include(errorsOf(events)[0], "8 times in a row")
+      })))
+})
+
+describe("a call at the end of an answer that the output limit cut", () => {
+  const cutCalls = (...made: Parameters<typeof calls>): Reply => {
+    const reply = calls(...made)
+    return Array.isArray(reply) ? reply.map((part) => part.type === "finish" ? { ...part, reason: "length" } : part) : reply
+  }
+
+  it.effect("does not run when its arguments had not come: they may be missing altogether", () =>
+    Effect.gen(function*() {
+      const ran: Array<string> = []
+      const look = tool("look", { run: () => Effect.sync(() => (ran.push("look"), textResult("seen"))) })
+      yield* withAgent({ replies: [cutCalls({ name: "look", id: "1" }, { name: "look", id: "2" }), cutCalls({ name: "look", id: "3", args: { at: 1 } }), says("done")], tools: [look] }, ({ entries, prompt }) =>
+        Effect.gen(function*() {
+          assert.isTrue((yield* prompt("go")).success)
+          const outputs = (yield* entries).flatMap((entry) => entry.type === "tool_result" ? [entry.output] : [])
+          assert.deepStrictEqual(outputs, ["seen", "The arguments are not valid JSON (the answer was cut off at the output limit before they came)", "seen"])
+        }))
+      assert.lengthOf(ran, 2)
+    }))
+
+  it.effect("or of any other is refused with the reason that they cannot be read, and no hook hears of it", () =>
+    withAgent({ replies: [calls({ name: "look", args: "{\"at\": " }), says("done")], tools: [tool("look")] }, ({ entries, fired, prompt }) =>
+      Effect.gen(function*() {
+        yield* prompt("go")
+        assert.deepStrictEqual((yield* entries).flatMap((entry) => entry.type === "tool_result" ? [entry.output] : []), ["The arguments are not valid JSON: {\"at\": "])
+        assert.isFalse(fired.some(({ event }) => event === "tool_call"))
       })))
 })
 

@@ -87,7 +87,9 @@ export interface RigOptions {
   readonly extensionCalls?: Partial<Pick<Extensions["Service"], "callTool" | "prepare">>
   readonly modes?: () => ReadonlyArray<ExtensionMode>
   readonly frontend?: Partial<FrontendShape>
-  readonly commands?: { readonly [name: string]: CommandReply }
+  readonly commands?: { readonly [name: string]: CommandReply | Effect.Effect<CommandReply> }
+  /** Those of them that may run beside a turn. */
+  readonly whileBusy?: ReadonlyArray<string>
   /** Keeps sessions on a disk of their own, so that one can be gone on with. */
   readonly persist?: boolean
   /** More of the agent's options. With `extensions`, each start and stop is in `log`. */
@@ -182,8 +184,9 @@ const rigIn = <A, E>(options: RigOptions, body: (rig: Rig) => Effect.Effect<A, E
         }),
       stop: Effect.sync(() => void log.push("stop")),
       restart: () => Effect.succeed(false),
+  disable: () => Effect.succeed(false),
       tools: Effect.succeed(options.extensionTools ?? []),
-      commands: Effect.succeed(Object.keys(commands).map((name) => ({ name, description: "", whileBusy: false, extension: "test" }))),
+      commands: Effect.succeed(Object.keys(commands).map((name) => ({ name, description: "", whileBusy: options.whileBusy?.includes(name) ?? false, extension: "test" }))),
       modes: Effect.sync(() => options.modes?.() ?? []),
       providers: Effect.succeed([]),
       act: () => Effect.succeed(false),
@@ -195,7 +198,8 @@ const rigIn = <A, E>(options: RigOptions, body: (rig: Rig) => Effect.Effect<A, E
       runCommand: (name, _args, context) => {
         contexts.push(context)
         const reply = commands[name.toLowerCase()]
-        return reply === undefined ? Effect.fail(new CallFailed({ extension: "test", reason: "unknown" })) : Effect.succeed(reply)
+        if (reply === undefined) return Effect.fail(new CallFailed({ extension: "test", reason: "unknown" }))
+        return Effect.isEffect(reply) ? reply : Effect.succeed(reply)
       },
       subscribers: () => [],
       ...options.extensionCalls

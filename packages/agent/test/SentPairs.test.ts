@@ -2,14 +2,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Schema } from "effect"
 import type * as LanguageModel from "effect/ai/LanguageModel"
+import { checkEntries } from "@nimlet/protocol"
 import { errorResult, textResult } from "@nimlet/tools"
 import { calls, cutShort, hangsAfter, says, tool, withAgent } from "./Rig.ts"
 
 const few = (high: number) => Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: high }))
-const Called = Schema.Literals(["look", "change", "hang", "fails", "nowhere", "again"])
+const Called = Schema.Literals(["look", "peek", "gaze", "change", "hang", "fails", "nowhere", "again"])
 const Answered = Schema.Union([Schema.Array(Called).check(Schema.isMaxLength(4)), Schema.Literals(["hangs", "cut", "blank"])])
-/** What the model answers in a turn, and after how many events somebody interrupts it. */
-const Turn = Schema.Struct({ answers: Schema.Array(Answered).check(Schema.isMaxLength(4)), interruptAt: few(20) })
+/** What the model answers in a turn, and when somebody interrupts it: after so many events, or so many rounds of the scheduler; 0 is never. */
+const Turn = Schema.Struct({ answers: Schema.Array(Answered).check(Schema.isMaxLength(4)), interruptAt: few(20), interruptIn: few(120) })
 
 const replyOf = (answer: typeof Answered.Type) => {
   if (answer === "hangs") return hangsAfter("half")
@@ -44,25 +45,33 @@ describe("the messages of every request", () => {
       const next = answers.shift()
       return next === undefined ? says("The end.") : replyOf(next)
     }
+    const slow = (name: string, rounds: number) =>
+      tool(name, { capabilities: ["read"], run: () => Effect.as(Effect.repeat(Effect.yieldNow, { times: rounds }), textResult(`${name} ran`)) })
     const tools = [
       tool("look", { capabilities: ["read"] }),
+      slow("peek", 3),
+      slow("gaze", 12),
       tool("change"),
       tool("hang", { capabilities: ["read"], run: () => Effect.as(Effect.never, textResult("never")) }),
       tool("fails", { run: () => Effect.succeed(errorResult("no")) })
     ]
-    return withAgent({ replies, tools }, ({ asked, events, prompt }) =>
+    return withAgent({ replies, tools }, ({ asked, entries, events, prompt }) =>
       Effect.gen(function*() {
-        for (const turn of [...turns, { answers: [], interruptAt: 0 }]) {
+        for (const turn of [...turns, { answers: [], interruptAt: 0, interruptIn: 0 }]) {
           answers = [...turn.answers]
           const before = events.length
           const running = yield* Effect.forkChild(prompt("go"))
           for (let round = 0; running.pollUnsafe() === undefined; round++) {
             yield* Effect.yieldNow
-            if (round > 200 || (turn.interruptAt > 0 && events.length - before >= turn.interruptAt)) yield* Fiber.interrupt(running)
+            const due = (turn.interruptAt > 0 && events.length - before >= turn.interruptAt) || (turn.interruptIn > 0 && round >= turn.interruptIn)
+            if (round > 300 || due) yield* Fiber.interrupt(running)
           }
         }
         assert.deepStrictEqual(asked.map(unpaired), asked.map(() => []))
+        assert.deepStrictEqual(checkEntries(JSON.parse(JSON.stringify(yield* entries))), [])
+        const finished = events.flatMap((event) => event.type === "tool_result" ? [event.tool_id] : [])
+        assert.deepStrictEqual(finished.toSorted(), events.flatMap((event) => event.type === "tool_call" ? [event.tool_id] : []).toSorted())
         assert.isAbove(asked.length, 0)
       }))
-  }, { arbitrary: { runs: 150 }, timeout: 60_000 })
+  }, { arbitrary: { runs: 200 }, timeout: 60_000 })
 })

@@ -109,6 +109,13 @@ export const makeExtensions = Effect.gen(function*() {
     return member === undefined ? Effect.fail(new CallFailed({ extension: name, reason: "unknown" })) : Effect.succeed(member)
   }
 
+  /** Does something with the extension of that key; false if there is none. */
+  const ofMember = (key: string, does: (member: Member) => Effect.Effect<void>) =>
+    Effect.suspend(() => {
+      const member = session?.members.find((each) => each.key === key)
+      return member === undefined ? Effect.succeed(false) : Effect.as(does(member), true)
+    })
+
   const callTool = Effect.fnUntraced(function*(
     name: string,
     args: JsonObject,
@@ -154,7 +161,7 @@ export const makeExtensions = Effect.gen(function*() {
 
   /** Those that registered for the event, and closed guards that cannot be asked what they registered for. */
   const isAsked = (member: Member, event: HookName) =>
-    member.registration()?.events.includes(event) ?? (event === "tool_call" && isClosedGuard(member))
+    !member.isDisabled() && (member.registration()?.events.includes(event) ?? (event === "tool_call" && isClosedGuard(member)))
 
   const subscribers = (event: HookName): ReadonlyArray<Subscriber> => {
     if (event === "session_start") opened = true
@@ -204,11 +211,8 @@ export const makeExtensions = Effect.gen(function*() {
   return {
     start: (options: StartOptions) => turn.withPermits(1)(start(options)),
     stop: turn.withPermits(1)(stopSession),
-    restart: (key: string) =>
-      Effect.suspend(() => {
-        const member = session?.members.find((each) => each.key === key)
-        return member === undefined ? Effect.succeed(false) : Effect.as(member.restart, true)
-      }),
+    restart: (key: string) => ofMember(key, ({ restart }) => restart),
+    disable: (key: string) => ofMember(key, ({ disable }) => disable),
     tools,
     commands,
     modes: Effect.map(offerings, modesOf),

@@ -66,7 +66,7 @@ const makeMatches = (max: number, accepts: (path: string) => boolean) => {
 /** The `grep` tool. */
 export const grepTool: Tool<Operations> = {
   name: "grep",
-  description: "Search file contents by regular expression (ripgrep, PCRE). Hidden files too, ignored ones only on request. Gives path:line:text; max_matches is 80, at most 200.",
+  description: "Search file contents by regular expression (ripgrep, PCRE). Hidden files too, ignored ones only on request. Gives path:line:text, long lines cut; max_matches is 80, at most 200 and 50 KB.",
   inputSchema: {
     type: "object",
     properties: {

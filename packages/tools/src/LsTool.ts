@@ -11,7 +11,7 @@ const MAX_ENTRIES = 500
 /** The `ls` tool. */
 export const lsTool: Tool<Operations> = {
   name: "ls",
-  description: "List a folder, hidden entries too, folders with a trailing /. At most 500 entries.",
+  description: "List a folder, hidden entries too, folders with a trailing /. At most 500 entries and 50 KB.",
   inputSchema: { type: "object", properties: { path: { type: "string" } }, additionalProperties: false },
   capabilities: ["read"],
   run: Effect.fnUntraced(function*(args) {

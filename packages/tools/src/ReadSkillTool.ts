@@ -42,7 +42,7 @@ const read = Effect.fnUntraced(function*({ file, name }: SkillFile) {
 /** The `read_skill` tool over the skills there are at the time of the call; the list says which files are trusted. */
 export const readSkillTool = (skills: Effect.Effect<ReadonlyArray<SkillFile>>): Tool<FileSystem.FileSystem> => ({
   name: "read_skill",
-  description: "Read a skill's instructions, before doing what it is for.",
+  description: "Read a skill's instructions (up to 50 KB), before doing what it is for.",
   inputSchema: { type: "object", properties: { name: { type: "string" } }, required: ["name"], additionalProperties: false },
   capabilities: ["read"],
   run: Effect.fnUntraced(function*(args) {

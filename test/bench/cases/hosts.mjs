@@ -27,8 +27,8 @@ export const hosts = [
   extension("line", "a line of 200 MiB by one, calls of another", { heldMillis: "ms", grownMiB: "MiB" }, { most: { heldMillis: 50, grownMiB: 64 } }),
   extension("asks", "asks of an actor in memory", { perSecond: "a second" }, { least: { perSecond: 30_000 } }),
   program("workers", "modules on worker threads", ["workers.ts"], {
-    javascript: "ms", typescript: "ms", ten: "ms", megabytes: "MB each", perCall: "ms"
-  }, { most: { javascript: 60, typescript: 110, ten: 600, megabytes: 28, perCall: 1.5 } }),
+    javascript: "ms", typescript: "ms", ten: "ms", megabytes: "MB each", perCall: "ms", sdk: "ms", sdkMegabytes: "MB each"
+  }, { most: { javascript: 60, typescript: 110, ten: 600, megabytes: 28, perCall: 1.5, sdk: 200, sdkMegabytes: 60 } }),
   store("resume", "resume 20,000 entries", { ms: "ms", cpu: "ms", rss: "MiB" }, { most: { ms: 400 } }),
   store("resume-long", "resume 50,000 entries, 200 MB", { ms: "ms", cpu: "ms", rss: "MiB" }, { most: { ms: 3_000, rss: 600 } }),
   store("list", "list 500 sessions", { ms: "ms", cpu: "ms", rss: "MiB" }, { most: { ms: 300 } }),
@@ -37,6 +37,6 @@ export const hosts = [
     frame: "ms after a bare Node", echo: "ms", echo95: "ms", loudEcho: "ms", loudEcho95: "ms", idle: "%", streaming: "%", memory: "MB"
   }),
   program("scale", "many sessions in one process", ["scale.ts", ...quick], {
-    idle: "KiB a session", active: "KiB a session", activeWall: "ms", workers: "MiB a session"
+    idle: "KiB a session", active: "KiB a session", activeWall: "ms"
   })
 ]

@@ -15,15 +15,19 @@ const folder = mkdtempSync(join(tmpdir(), "workers-"))
 const hooks = "pi.on('tool_call', () => {}); pi.on('tool_result', () => {})"
 const texts = {
   mjs: `export default (pi) => { ${hooks} }`,
-  ts: `import type { ExtensionAPI } from "@bastani/atomic"\nexport default (pi: ExtensionAPI) => { ${hooks} }`
+  ts: `import type { ExtensionAPI } from "@bastani/atomic"\nexport default (pi: ExtensionAPI) => { ${hooks} }`,
+  sdk: `import { Extension } from "@nimlet/sdk"
+import { Effect } from "effect"
+export default Extension.define({ name: "sdk", hooks: { tool_call: () => Effect.void, tool_result: () => Effect.void } })`
 }
+const endings = { mjs: "mjs", ts: "ts", sdk: "sdk.ts" }
 const median = (values: ReadonlyArray<number>): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? NaN
 
 const start = (count: number, kind: keyof typeof texts) =>
   Effect.gen(function*() {
     const extensions = yield* Extensions
     yield* extensions.stop
-    const paths = Array.from({ length: count }, (_, n) => join(folder, `e${n}.${kind}`))
+    const paths = Array.from({ length: count }, (_, n) => join(folder, `e${n}.${endings[kind]}`))
     for (const path of paths) writeFileSync(path, texts[kind])
     const before = process.memoryUsage().rss
     const begun = performance.now()
@@ -72,7 +76,13 @@ const measured = await Effect.runPromise(
     const javascript = yield* rounds(9, 1, "mjs")
     const typescript = yield* rounds(9, 1, "ts")
     const ten = yield* rounds(5, 10, "ts")
-    return { javascript: javascript.ready, typescript: typescript.ready, ten: ten.ready, megabytes: ten.megabytes, perCall: yield* perCall }
+    const perCallOfTen = yield* perCall
+    const sdk = yield* rounds(9, 1, "sdk")
+    const tenOfSdk = yield* rounds(3, 10, "sdk")
+    return {
+      javascript: javascript.ready, typescript: typescript.ready, ten: ten.ready, megabytes: ten.megabytes, perCall: perCallOfTen,
+      sdk: sdk.ready, sdkMegabytes: tenOfSdk.megabytes
+    }
   }).pipe(Effect.scoped, Effect.provide(layer))
 )
 rmSync(folder, { recursive: true, force: true })

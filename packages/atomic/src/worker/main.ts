@@ -13,12 +13,13 @@ import { contain } from "./Containment.ts"
 import { makeContext } from "./Context.ts"
 import { dispatch } from "./Dispatch.ts"
 import { HostSync } from "./HostSync.ts"
-import { addressOf, load } from "./Loader.ts"
+import { addressOf, keepCompiled, load } from "./Loader.ts"
 import { connectQueue } from "./FileQueue.ts"
 import { makePi } from "./Pi.ts"
 import { Pulse } from "./Pulse.ts"
 import { Registry } from "./Registry.ts"
 import { Replica } from "./Replica.ts"
+import { faceOf, speak } from "./Sdk.ts"
 import { bindScope } from "./ScopedState.ts"
 import { call as callHost, type Session } from "./Session.ts"
 import { type Fields, fieldsOf, isCallback, messageOf, textOf } from "./Values.ts"
@@ -61,7 +62,10 @@ const run = async (boot: Boot, sync: HostSync): Promise<void> => {
   const started = Promise.withResolvers<Fields>()
   let isOver = false
   let serve: ((message: Fields) => void) | undefined
+  /** An extension that speaks for itself. */
+  let spoken: ((message: Fields) => void) | undefined
   const wire = new Wire(boot.port, (message) => {
+    spoken?.(message)
     switch (message["type"]) {
       case "initialize":
         return started.resolve(message)
@@ -174,7 +178,14 @@ const run = async (boot: Boot, sync: HostSync): Promise<void> => {
     const module: Fields = await import(addressOf(boot.entry, generation))
     const outer = module["default"]
     const factory = isCallback(outer) ? outer : fieldsOf(outer)["default"]
-    if (!isCallback(factory)) throw new TypeError(`${boot.entry} does not export a factory function as its default`)
+    const face = faceOf(outer) ?? faceOf(fieldsOf(outer)["default"])
+    if (face !== undefined) {
+      serve = undefined
+      spoken = speak(face, wire, pulse)
+      spoken(initialize)
+      return pulse.begin("")
+    }
+    if (!isCallback(factory)) throw new TypeError(`${boot.entry} exports no extension as its default: a factory function, or what Extension.define gives`)
     await factory(makePi(session, context))
   } catch (error) {
     pulse.begin("")
@@ -197,10 +208,12 @@ const run = async (boot: Boot, sync: HostSync): Promise<void> => {
   wire.beforeReply = tellChanges
 }
 
-const begin = (boot: Boot): Promise<void> => {
+const begin = async (boot: Boot): Promise<void> => {
   const sync = new HostSync(boot.syncPort, boot.syncFlag)
   load(boot.aliases, sync)
-  return run(boot, sync)
+  await run(boot, sync)
+  // It has been told that it is ready; this can come after.
+  keepCompiled()
 }
 
 contain(first.log, (pid) => tellChild?.(pid))
