@@ -25,6 +25,7 @@ export const hosts = [
   extension("ten", "a call's two hooks through ten programs", { ratio: "of bare pipes", hostMillis: "ms", addedMillis: "ms" }, { most: { ratio: 2.25 } }),
   extension("updates", "200,000 updates by one, calls of another", { heldMillis: "ms", grownMiB: "MiB" }, { most: { heldMillis: 50, grownMiB: 64 } }),
   extension("line", "a line of 200 MiB by one, calls of another", { heldMillis: "ms", grownMiB: "MiB" }, { most: { heldMillis: 50, grownMiB: 64 } }),
+  extension("floods", "2 s of each kind of line nobody waits for", { heldMillis: "ms", grownMiB: "MiB" }, { most: { heldMillis: 50, grownMiB: 64 } }),
   extension("asks", "asks of an actor in memory", { perSecond: "a second" }, { least: { perSecond: 30_000 } }),
   program("workers", "modules on worker threads", ["workers.ts"], {
     javascript: "ms", typescript: "ms", ten: "ms", megabytes: "MB each", perCall: "ms", sdk: "ms", sdkMegabytes: "MB each"
