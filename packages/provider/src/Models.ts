@@ -3,6 +3,7 @@ import { Context, Duration, Effect, FileSystem, Layer, Option, type Redacted } f
 import * as LanguageModel from "effect/ai/LanguageModel"
 import * as AiSdk from "./AiSdk.ts"
 import type { AiProviderOptions, Fetch } from "./AiSdk/Model.ts"
+import { rehearse } from "./AiSdk/Rehearsal.ts"
 import { type AuthFile, type CredentialSearch, type Environment, findCredential, readAuthFile } from "./Credentials.ts"
 import { guessModel, makeModelCatalog } from "./ModelCatalog.ts"
 import { type ModelEntry, type ModelInfo, withEntry } from "./ModelInfo.ts"
@@ -71,7 +72,13 @@ export interface ModelsOptions {
   readonly fetch?: Fetch
 }
 
-const load: { readonly [A in Api | "openai-compatible"]: Effect.Effect<{ readonly connect: (endpoint: Endpoint) => AiSdk.Connection }> } = {
+/** A wire format's module: the way to a provider, and the shortest answer such a one could send. */
+interface Wire {
+  readonly connect: (endpoint: Endpoint) => AiSdk.Connection
+  readonly sample: string
+}
+
+const load: { readonly [A in Api | "openai-compatible"]: Effect.Effect<Wire> } = {
   "anthropic": Effect.promise(() => import("./providers/anthropic.ts")),
   "openai-responses": Effect.promise(() => import("./providers/openai-responses.ts")),
   "openai-chat": Effect.promise(() => import("./providers/openai-chat.ts")),
@@ -146,6 +153,18 @@ const make = Effect.fnUntraced(function*(options: ModelsOptions): Effect.fn.Retu
     return "offline"
   })
 
+  const rehearsed = new Map<string, Promise<unknown>>()
+  // Once a wire format. What a rehearsal does not like, the real answer may not have.
+  const rehearsal = (name: keyof typeof load, { connect, sample }: Wire): Effect.Effect<void> =>
+    Effect.promise(() => {
+      const before = rehearsed.get(name)
+      if (before !== undefined) return before
+      const { model } = connect({ provider: name, model: "rehearsal", baseURL: "http://localhost", apiKey: undefined })
+      const now = rehearse(model, sample).catch(() => undefined)
+      rehearsed.set(name, now)
+      return now
+    }).pipe(Effect.asVoid)
+
   const endpointOf = (provider: string, preset: Preset | undefined, ref: ModelRef): Effect.Effect<string, InvalidEndpoint> => {
     const moved = preset?.endpointVariable === undefined ? undefined : options.environment[preset.endpointVariable]
     const endpoint = ref.endpoint ?? settingsOf(provider)?.endpoint ?? (moved === "" ? undefined : moved) ?? preset?.endpoint ?? ""
@@ -173,7 +192,8 @@ const make = Effect.fnUntraced(function*(options: ModelsOptions): Effect.fn.Retu
     // A server of one's own may want no key; one that is known to want one, or whose variable is named, must have it.
     const needsKey = settings?.requires_api_key ?? (variablesOf(provider).length > 0 || own(file.entries, provider) !== undefined)
     if (Option.isNone(found) && needsKey) return yield* new MissingCredential({ provider, variables })
-    const loaded = load[api === "openai-chat" && provider !== "openai" ? "openai-compatible" : api]
+    const wire = api === "openai-chat" && provider !== "openai" ? "openai-compatible" : api
+    const loaded = Effect.tap(load[wire], (loaded) => rehearsal(wire, loaded))
     const endpoint: Endpoint = { provider, model, baseURL, apiKey: Option.getOrUndefined(found)?.key }
     const optionsName = api === "anthropic" ? "anthropic" : api === "openai-chat" && provider !== "openai" ? provider : "openai"
     return {
