@@ -210,6 +210,8 @@ export const run = Effect.fnUntraced(function*(
       permissions: { grants: yield* makeProjectGrants(workspace, trust), protectedPath: yield* protectedPaths, mayBeProtected: (word) => mayBeProtected(word, extensionRoots) },
       yolo: invocation.yolo,
       ...(maxSteps === undefined ? {} : { maxSteps }),
+      pricesOf: (provider, model) =>
+        Effect.map(withOffered(host, settings, ({ about }) => about(provider, model)), ({ prices }) => prices).pipe(Effect.provideContext(offering)),
       onSwitch: (to, from) => Effect.andThen(Ref.set(present, to), mode.switched(from.id, to.id)),
       modelOf: (at) =>
         modelBy(invocation, at).pipe(
