@@ -19,7 +19,7 @@ describe("a shell command", () => {
     "sed -i s/a/b/ .git/config", "sed -E -i.bak s/a/b/ .git/config", "perl -pi -e s/a/b/ .git/config", "dd if=/dev/zero of=.git/x", "chmod +x .git/hooks/a", "truncate -s 0 .git/x", "sort a -o .git/x", "curl u -o .git/hooks/x",
     "gcc a.c --output=.git/x", "find .git -name x -delete", "find .git/hooks -exec chmod +x {} +", "sudo tee .git/x", "env A=1 rm .git/x", "timeout 5 rm -rf .git", "nice -n 10 sudo -u me touch .git/x", "xargs rm .git/x",
     "sh -c 'echo x > .git/x'", "bash -lc \"touch .git/x\"", "sudo bash -c 'sh -c \"rm .git/x\"'", "eval 'rm .git/x'", "eval rm .git/x", "trap 'rm .git/x' EXIT", "bash <<E\nrm .git/x\nE", "/bin/rm .git/x", "\"rm\" .git/x", "r\\m .git/x",
-    "cd .git && rm -f index.lock", "cd .git/hooks; echo x > ./pre-commit", "pushd .nimlet\ntouch x", "cd sub/../.git && touch x", "cd sub && rm ../.git/x", "touch a/./b/../.git/x", "rm -rf .*", "rm -rf .g*", "rm .[g]it/x", "rm .gi?/x",
+    "cd .git && rm -f index.lock", "cd .git/hooks; echo x > ./pre-commit", "pushd .nimlet\ntouch x", "cd sub/../.git && touch x", "cd sub && rm ../.git/x", "touch a/./b/../.git/x", "rm -rf .*", "rm -rf .g*", `rm -rf .g${"*".repeat(20_000)}`, "rm .[g]it/x", "rm .gi?/x",
     "touch .{git,x}/y", "touch {a,.git/b}", "rm '.git'/x", "rm .g'i't/x", "rm .g\\it/x", "rm $'.git/x'", "touch .GIT/x", "touch .agents/skills/a/SKILL.md", "cat a > $x/.git/y", "echo 'unclosed\" > .git/x'; rm .git/x"
   ])("is seen to change a protected file by %j", (source) => assert.strictEqual(seen(source), "changes"))
 
