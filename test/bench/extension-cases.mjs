@@ -69,22 +69,32 @@ const starts = async (count, after) => {
   return { bareMillis: middle("bareMillis"), hostMillis: middle("hostMillis"), ratio: middle("ratio"), stopMillis: middle("stopMillis") }
 }
 
+/** What an extension can pour that nobody waits for. */
+const kinds = ["notification", "entry", "user_message", "noise", "ui_request", "unknown", "late"]
+
+/** The same for each of them: the largest of the delays over those beside the void, and of the memory. */
+const floods = async () => {
+  const all = []
+  for (const kind of kinds) all.push({ kind, ...(await flood({ kind, lines: 200_000 }, quick ? 1_000 : 2_000)) })
+  return { all }
+}
+
 /**
  * Another extension's calls, one after the other, while one pours into the host; before, as long, while one pours the same into the void,
- * so that the machine is as busy: the longest of each, and what memory grew by in between.
+ * so that the machine is as busy: the longest of each, and what memory grew by in between. It ends when all is poured, or after `most` ms.
  */
-const flood = async (args) => {
+const flood = async (args, most = Infinity) => {
   let shown = 0
   const frontend = { ...extension.headless, status: () => Effect.sync(() => void shown++), widget: () => Effect.sync(() => void shown++) }
   return withHost([["--tool", "pour"], ["--tool", "ping"]], ({ extensions }) =>
     Effect.gen(function*() {
       const ping = timed(extensions.callTool("ping", {}))
-      let most = 0
+      let highest = 0
       const pingWhile = Effect.fnUntraced(function*(goesOn) {
         const all = []
         while (goesOn()) {
           all.push(yield* ping)
-          most = Math.max(most, process.memoryUsage.rss())
+          highest = Math.max(highest, process.memoryUsage.rss())
         }
         return { longest: Math.max(...all), middle: median(all) }
       })
@@ -95,19 +105,19 @@ const flood = async (args) => {
       const aside = yield* pingWhile(() => voided)
       globalThis.gc?.()
       const before = process.memoryUsage.rss()
-      most = before
-      const watch = setInterval(() => most = Math.max(most, process.memoryUsage.rss()), 2)
+      highest = before
+      const watch = setInterval(() => highest = Math.max(highest, process.memoryUsage.rss()), 2)
       let pouring = true
       const from = performance.now()
       yield* Effect.forkChild(Effect.map(extensions.callTool("pour", args), () => pouring = false), { startImmediately: true })
-      const busy = yield* pingWhile(() => pouring)
+      const busy = yield* pingWhile(() => pouring && performance.now() - from < most)
       clearInterval(watch)
       return {
         tookMillis: performance.now() - from,
         asideMillis: aside.longest,
         longestMillis: busy.longest,
         middleMillis: busy.middle,
-        grownMiB: (most - before) / MiB,
+        grownMiB: (highest - before) / MiB,
         shown
       }
     }), frontend)
@@ -137,6 +147,7 @@ const cases = {
   "fifty": () => starts(50, 0),
   "updates": () => flood({ updates: 200_000 }),
   "line": () => flood({ bytes: 200 * MiB }),
+  "floods": floods,
   "asks": asks
 }
 console.log(JSON.stringify(await cases[process.argv[2]]()))

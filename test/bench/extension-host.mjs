@@ -17,6 +17,7 @@ export const { Effect, Layer } = await load("", "effect")
 export const actor = await load("packages/extension", "@nimlet/actor")
 export const extension = await load("packages/extension", "@nimlet/extension")
 const { Extensions, Frontend, Hooks, headless, rootsOf } = extension
+const { Sessions } = await load("packages/agent", "@nimlet/session")
 const NodeServices = await load("", "@effect/platform-node/NodeServices")
 
 /**
@@ -50,8 +51,17 @@ export const withHost = (programs, use, frontend = headless) => {
     if (report.started.length !== programs.length) throw new Error(report.warnings.join("\n"))
     return yield* use({ extensions, hooks, report, startMillis })
   })
-  const live = Hooks.layer.pipe(Layer.provideMerge(Extensions.layer), Layer.provide(NodeServices.layer))
-  return Effect.runPromise(work.pipe(Effect.scoped, Effect.provide(live), Effect.provideService(Frontend, frontend)))
+  // Entries are stored as the product stores them; of messages all but a few are refused, as when many wait.
+  const kept = Effect.gen(function*() {
+    const session = yield* (yield* Sessions).create({ workspace: folder })
+    let said = 0
+    return yield* work.pipe(
+      Effect.provideService(extension.EntrySink, (entry) => Effect.ignore(session.append({ type: "extension", ...entry }))),
+      Effect.provideService(extension.SessionAccess, { ...extension.SessionAccess.defaultValue(), say: () => Effect.sync(() => ++said > 32 ? "too many wait already" : undefined) })
+    )
+  })
+  const live = Layer.mergeAll(Hooks.layer.pipe(Layer.provideMerge(Extensions.layer)), Sessions.layer(folder)).pipe(Layer.provide(NodeServices.layer))
+  return Effect.runPromise(kept.pipe(Effect.scoped, Effect.provide(live), Effect.provideService(Frontend, frontend)))
     .finally(() => rmSync(folder, { recursive: true, force: true }))
 }
 

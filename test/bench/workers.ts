@@ -17,15 +17,19 @@ const folder = mkdtempSync(join(tmpdir(), "workers-"))
 const hooks = "pi.on('tool_call', () => {}); pi.on('tool_result', () => {})"
 const texts = {
   mjs: `export default (pi) => { ${hooks} }`,
-  ts: `import type { ExtensionAPI } from "@bastani/atomic"\nexport default (pi: ExtensionAPI) => { ${hooks} }`
+  ts: `import type { ExtensionAPI } from "@bastani/atomic"\nexport default (pi: ExtensionAPI) => { ${hooks} }`,
+  sdk: `import { Extension } from "@nimlet/sdk"
+import { Effect } from "effect"
+export default Extension.define({ name: "sdk", hooks: { tool_call: () => Effect.void, tool_result: () => Effect.void } })`
 }
+const endings = { mjs: "mjs", ts: "ts", sdk: "sdk.ts" }
 const median = (values: ReadonlyArray<number>): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? NaN
 
 const start = (count: number, kind: keyof typeof texts) =>
   Effect.gen(function*() {
     const extensions = yield* Extensions
     yield* extensions.stop
-    const paths = Array.from({ length: count }, (_, n) => join(folder, `e${n}.${kind}`))
+    const paths = Array.from({ length: count }, (_, n) => join(folder, `e${n}.${endings[kind]}`))
     for (const path of paths) writeFileSync(path, texts[kind])
     const before = process.memoryUsage().rss
     const begun = performance.now()
@@ -74,12 +78,17 @@ const measured = await Effect.runPromise(
     const javascript = yield* rounds(9, 1, "mjs")
     const typescript = yield* rounds(9, 1, "ts")
     const ten = yield* rounds(5, 10, "ts")
+    const perCallOfTen = yield* perCall
+    const sdk = yield* rounds(9, 1, "sdk")
+    const tenOfSdk = yield* rounds(3, 10, "sdk")
     return [
       ["a JavaScript module ready", javascript.ready, 60, "ms"],
       ["a TypeScript module ready", typescript.ready, 110, "ms"],
       ["ten TypeScript modules ready", ten.ready, 600, "ms"],
       ["each of ten", ten.megabytes, 28, "MB"],
-      ["ten workers with two hooks, a tool call", yield* perCall, 1.5, "ms"]
+      ["ten workers with two hooks, a tool call", perCallOfTen, 1.5, "ms"],
+      ["a module of the SDK with Effect ready", sdk.ready, 200, "ms"],
+      ["each of ten of the SDK", tenOfSdk.megabytes, 60, "MB"]
     ] as const
   }).pipe(Effect.scoped, Effect.provide(layer))
 )

@@ -383,6 +383,55 @@ for await (const line of createInterface({ input: process.stdin })) {
     expect(await lastingSurvivors(space.root)).toEqual([])
   })
 
+  it("runs a command beside the turn when its extension says that it may, and no other", async () => {
+    await using space = await makeWorkspace()
+    await using stub = await startModelStub([{ tools: [{ name: "bash", args: { command: slow } }] }, { text: "Done." }, { text: "Looked." }, { text: "Again." }])
+    await space.extension("aside", {
+      manifest: { name: "aside", command: ["./aside.mjs"] },
+      files: {
+        "aside.mjs": `#!/usr/bin/env node
+import { createInterface } from "node:readline"
+const send = (message) => console.log(JSON.stringify(message))
+send({ type: "register", commands: [...["note", "ask", "hang", "fresh"].map((name) => ({ name, while_busy: true })), { name: "later" }] })
+for await (const line of createInterface({ input: process.stdin })) {
+  const message = JSON.parse(line)
+  const reply = (fields) => send({ type: "response", id: message.id, ...fields })
+  if (message.type === "cancel") send({ type: "update", notification: { level: "warning", message: "cancelled" } })
+  if (message.type !== "command") continue
+  if (message.name === "note") reply({ message: "noted " + message.arguments, notification: { level: "warning", message: message.context.messages.length + " so far" } })
+  if (message.name === "ask") reply({ prompt: "look again", user_message: { content: "by the way", deliver_as: "steer" } })
+  if (message.name === "fresh") reply({ session: { action: "new" } })
+}
+`
+      }
+    })
+    const rpc = startRpc(space, anthropic.args, { env: anthropic.env(stub.url) })
+    const go = rpc.send("prompt", { message: "go" })
+    await rpc.until((record) => record["type"] === "tool_call")
+    expect(await rpc.ask("command", { name: "note", arguments: "it" })).toEqual({ version: 1, type: "response", id: expect.any(String), ok: true, state: "done", message: "noted it" })
+    expect(await rpc.ask("prompt", { message: "/NOTE that", streamingBehavior: "steer" })).toMatchObject({ ok: true, state: "done", message: "noted that" })
+    expect(await rpc.ask("command", { name: "later" })).toMatchObject({ ok: false, error: expect.stringContaining("busy with a turn") })
+    expect(await rpc.ask("prompt", { message: "/later" })).toMatchObject({ ok: false, error: expect.stringContaining("streamingBehavior") })
+    expect(await rpc.ask("command", { name: "fresh" })).toMatchObject({ ok: false, error: expect.stringContaining("/fresh: it wants the session changed") })
+    expect(await rpc.ask("command", { name: "ask" })).toMatchObject({ ok: true, message: "" })
+    expect(await rpc.ask("get_state")).toMatchObject({ steering: 1, follow_up: 1 })
+    await space.file("go", "")
+    expect(await rpc.turn(go)).toMatchObject({ success: true })
+    // One that still goes on when the turn is over is ended by an interrupt all the same.
+    const second = rpc.send("prompt", { message: "again" })
+    await rpc.until((record) => record["type"] === "response" && record["id"] === second)
+    const hung = rpc.send("command", { name: "hang" })
+    await rpc.turn(second)
+    expect(await rpc.ask("interrupt")).toMatchObject({ state: "interrupting" })
+    expect(await rpc.until((record) => record["id"] === hung && record["type"] === "response")).toMatchObject({ ok: false, error: "Interrupted" })
+    await rpc.until((record) => record["type"] === "diagnostic" && record["message"] === "cancelled")
+    const { stdout } = await rpc.end()
+    expectRight(stdout)
+    const told = records(stdout).filter(({ type }) => type === "message").map(({ content, role }) => [role, content])
+    expect(records(stdout).some(({ message }) => message === "2 so far")).toBe(true)
+    expect(told.slice(0, 5)).toEqual([["user", "go"], ["user", "by the way"], ["assistant", "Done."], ["user", "look again"], ["assistant", "Looked."]])
+  })
+
   it("gives a command that has something said to the model one end, the last", async () => {
     await using space = await makeWorkspace()
     await space.extension("asker", withAsker)

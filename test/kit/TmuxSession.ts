@@ -10,6 +10,8 @@ export interface TmuxSession {
   readonly keys: (...keys: ReadonlyArray<string>) => void
   /** Types text as it stands. */
   readonly type: (text: string) => void
+  /** Presses and lets go of the mouse, column and row from 0, as a terminal tells a program that asked for it. */
+  readonly click: (column: number, row: number) => void
   /** What is seen, blanks at the ends of lines left out. */
   readonly screen: () => string
   /** What is seen and what has scrolled away. */
@@ -19,6 +21,10 @@ export interface TmuxSession {
   readonly resize: (columns: number, rows: number) => void
   /** Ends it with all that runs in it. */
   readonly close: () => void
+  /** What the program in it has switched on: the alternate screen, the mouse; and whether the cursor is seen. */
+  readonly modes: () => { readonly alternate: boolean; readonly cursor: boolean; readonly mouse: boolean }
+  /** The window's title, as programs set it. */
+  readonly title: () => string
   /** The process that runs in the foreground. */
   readonly foreground: () => number
   readonly [Symbol.asyncDispose]: () => Promise<void>
@@ -66,10 +72,22 @@ export const startTmux = async (options: {
   return {
     keys: (...keys) => void tmux("send-keys", ...keys),
     type,
+    click: (column, row) => {
+      // In one piece, as a terminal sends it: keys are typed one by one.
+      for (const end of ["M", "m"]) {
+        tmux("set-buffer", `\u001b[<0;${column + 1};${row + 1}${end}`)
+        tmux("paste-buffer", "-r")
+      }
+    },
     screen,
     history: () => tmux("capture-pane", "-p", "-S", "-").replaceAll(/[ ]+$/gm, ""),
     until,
     resize: (columns, rows) => void tmux("resize-window", "-x", String(columns), "-y", String(rows)),
+    modes: () => {
+      const [alternate, cursor, mouse] = tmux("display-message", "-p", "#{alternate_on} #{cursor_flag} #{mouse_any_flag}").trim().split(" ")
+      return { alternate: alternate === "1", cursor: cursor === "1", mouse: mouse === "1" }
+    },
+    title: () => tmux("display-message", "-p", "#{pane_title}").trim(),
     foreground: () => {
       const pane = tmux("display-message", "-p", "#{pane_pid}").trim()
       return Number(execFileSync("ps", ["-o", "tpgid=", "-p", pane], { encoding: "utf8" }))

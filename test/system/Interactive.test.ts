@@ -1,89 +1,8 @@
 /** The product as people live in it: a real terminal, the scripted model, an extension as a process of its own. */
 import { describe, expect, it } from "vitest"
-import { startTmux, type TmuxSession } from "../kit/TmuxSession.ts"
-import { lastingSurvivors, makeWorkspace, type Workspace } from "../kit/Workspace.ts"
-
-/** Asks, shows a status and a widget with a button, opens a modal, crashes; `SLOW` holds its registration back. */
-const companion = `#!/usr/bin/env node
-import { createInterface } from "node:readline"
-import { setTimeout } from "node:timers/promises"
-const send = (message) => console.log(JSON.stringify(message))
-console.error("a line of the log")
-await setTimeout(Number(process.env.SLOW ?? 0))
-send({ type: "register", commands: ["ask", "show", "modal", "crash"].map((name) => ({ name, description: "does " + name })), events: ["turn_start"] })
-let command
-const modal = (text) => send({ type: "update", widget: { key: "chat", position: "modal", title: "Side chat", content: [{ type: "text", text }], actions: [{ id: "submit", label: "Send" }, { id: "close", label: "Close" }] } })
-for await (const line of createInterface({ input: process.stdin })) {
-  const message = JSON.parse(line)
-  if (message.type === "event") send({ type: "response", id: message.id })
-  if (message.type === "ui_response") send({ type: "response", id: command, message: "heard " + (message.answer ?? message.confirmed) })
-  if (message.type === "ui_action" && message.widget === "plan") send({ type: "update", notification: { message: "pressed " + message.action } })
-  if (message.type === "ui_action" && message.widget === "chat") message.action === "close" ? send({ type: "update", widget: { key: "chat", content: [] } }) : modal("you said " + message.text)
-  if (message.type !== "command") continue
-  command = message.id
-  if (message.name === "ask") send({ type: "ui_request", id: "q", method: "question", prompt: "Which colour?", options: ["red", "green"] })
-  if (message.name === "crash") process.exit(3)
-  if (message.name === "modal") modal("ask me")
-  if (message.name === "show") {
-    send({ type: "update", status: { key: "ci", text: "all red" } })
-    send({ type: "update", widget: { key: "notes", lines: ["a plain line"] } })
-    send({ type: "update", widget: { key: "plan", title: "The plan", content: [{ type: "list", items: [{ text: "read", state: "done" }, { text: "write", state: "active" }] }, { type: "progress", value: 1, max: 4 }], actions: [{ id: "go", label: "Go" }] } })
-  }
-  if (message.name !== "ask") send({ type: "response", id: command })
-}
-`
-
-const makeSpace = async (steps: ReadonlyArray<object> = [{ text: "Hello, **you**." }]) => {
-  const space = await makeWorkspace()
-  await space.extension("companion", { manifest: { name: "companion", command: ["./companion.mjs"] }, files: { "companion.mjs": companion } })
-  await space.file("script.json", JSON.stringify({ steps }))
-  return space
-}
-
-const begin = async (space: Workspace, options: { readonly columns?: number; readonly rows?: number; readonly env?: Record<string, string>; readonly args?: string } = {}) => {
-  const terminal = await startTmux({ cwd: space.work, home: space.home, ...options })
-  say(terminal, options.args ?? "nimlet --script script.json")
-  await terminal.until("scripted/script")
-  return terminal
-}
-
-const say = (terminal: TmuxSession, text: string) => {
-  terminal.type(text)
-  terminal.keys("Enter")
-}
-
-/** Commands do not wait in the queue: the agent must have done. */
-const command = async (terminal: TmuxSession, text: string) => {
-  await idle(terminal)
-  say(terminal, text)
-}
-
-/** A question takes keys when the keyboard has rested. */
-const answer = async (terminal: TmuxSession, question: string, key: string) => {
-  await terminal.until(question)
-  await new Promise((done) => setTimeout(done, 500))
-  terminal.keys(key)
-  await terminal.until((screen) => !screen.includes(question))
-}
-
-/** What a terminal in its usual state says of itself. */
-const isUsual = async (terminal: TmuxSession) => {
-  say(terminal, "clear; stty -a")
-  const modes = await terminal.until((seen) => seen.includes("icanon"))
-  expect(modes).toMatch(/ icanon[\s\S]* echo /)
-}
-
-const nothingLeft = async (terminal: TmuxSession, space: Workspace) => {
-  terminal.close()
-  expect(await lastingSurvivors(space.root)).toEqual([])
-}
-
-const idle = (terminal: TmuxSession) => terminal.until((screen) => !/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] |^starting/m.test(screen))
-
-const leave = async (terminal: TmuxSession) => {
-  await command(terminal, "/quit")
-  await terminal.until((screen) => screen.endsWith("\n$"))
-}
+import { answer, atShell, begin, command, companion, idle, isUsual, leave, makeSpace, nothingLeft, say } from "../kit/AtTerminal.ts"
+import { startTmux } from "../kit/TmuxSession.ts"
+import { makeWorkspace } from "../kit/Workspace.ts"
 
 describe("a session at a terminal", () => {
   it("from the first prompt over an approval and a denial to the end, and is gone on with", async () => {
@@ -291,7 +210,7 @@ describe("the terminal is given back", () => {
     terminal.keys("C-c")
     await terminal.until((screen) => !screen.includes("a draft"))
     terminal.keys("C-c", "C-c")
-    await terminal.until((screen) => screen.endsWith("\n$"))
+    await atShell(terminal)
     say(terminal, "echo code $?")
     await terminal.until("code 0")
     await nothingLeft(terminal, space)
@@ -304,7 +223,7 @@ describe("the terminal is given back", () => {
     await terminal.until("Hello, you.")
     process.kill(terminal.foreground(), signal)
     await terminal.until("Go on with this session: nimlet --session")
-    await terminal.until((screen) => screen.endsWith("\n$"))
+    await atShell(terminal)
     say(terminal, "echo code $?")
     await terminal.until(`code ${code}`)
     await isUsual(terminal)

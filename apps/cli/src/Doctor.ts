@@ -152,6 +152,10 @@ const factsOf = Effect.fnUntraced(function*(given: Invocation, host: Host) {
 
 const encode = Schema.encodeSync(Schema.fromJsonString(DoctorReport))
 
+/** How nimlet is set up, as text for people. */
+export const diagnose = (invocation: Invocation, host: Host) =>
+  Effect.map(factsOf(invocation, host), (facts) => doctorText(doctorReport(facts), host.home))
+
 /** Tells on standard output how nimlet is set up. Gives the exit code: 1 when something is broken. */
 export const examine = Effect.fnUntraced(function*(invocation: Invocation, host: Host) {
   const output = yield* Output

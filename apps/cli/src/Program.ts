@@ -100,13 +100,25 @@ for (const [signal, code] of Object.entries(signals)) {
   })
 }
 
+/** A fault that nobody was there to catch: what was opened is closed in order, the terminal above all, and then it is told. */
+let crash: { readonly error: unknown } | undefined
+process.on("uncaughtException", (error) => {
+  // A second one while we leave: nothing can be relied on any more.
+  if (crash !== undefined) return exitNow(1)
+  crash = { error }
+  setTimeout(() => exitNow(1), leaving).unref()
+  told.resolve()
+  Effect.runFork(Fiber.interrupt(fiber))
+})
+
 /** Settles when a stream has handed on what was written to it, or never will. */
 const flushed = (stream: NodeJS.WriteStream): Promise<void> => new Promise((done) => stream.write("", () => done()))
 
 fiber.addObserver((exit) => {
+  if (crash !== undefined) process.stderr.write(`nimlet crashed: ${crash.error instanceof Error ? crash.error.stack ?? crash.error.message : String(crash.error)}\n`)
   if (Exit.isFailure(exit) && !Cause.hasInterruptsOnly(exit.cause)) process.stderr.write(`${Cause.pretty(exit.cause)}\n`)
   // What an extension or a connection left open shall not keep the process alive.
-  const leave = () => exitNow(signalled?.code ?? (Exit.isSuccess(exit) ? exit.value : 1))
+  const leave = () => exitNow(signalled?.code ?? (Exit.isSuccess(exit) && crash === undefined ? exit.value : 1))
   void Promise.all([process.stdout, process.stderr].map(flushed)).then(leave)
-  if (signalled !== undefined) setTimeout(leave, 500)
+  if (signalled !== undefined || crash !== undefined) setTimeout(leave, 500)
 })

@@ -86,7 +86,7 @@ describe("keys of the settings", () => {
     ])
   })
   it("that nobody reads are told apart", () => {
-    const content = { default_model: "m", theme: "dark", providers: { mine: { endpoint: "http://x", options: { token: "secret" }, key: "k" } }, extensions: { required: ["a"], guard: { disabled: true } } }
-    assert.deepStrictEqual(ignoredKeys(content, settings), ["theme", "providers.mine.key"])
+    const content = { default_model: "m", skin: "dark", providers: { mine: { endpoint: "http://x", options: { token: "secret" }, key: "k" } }, extensions: { required: ["a"], guard: { disabled: true } } }
+    assert.deepStrictEqual(ignoredKeys(content, settings), ["skin", "providers.mine.key"])
   })
 })

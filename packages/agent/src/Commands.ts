@@ -22,7 +22,7 @@ export interface BuiltinCommand {
 }
 
 /** The names of built-in commands. */
-export type BuiltinName = "new" | "resume" | "fork" | "rewind" | "name" | "export" | "compact" | "reload" | "extensions" | "plan" | "act" | "mode" | "trust" | "permissions" | "yolo" | "stats" | "help"
+export type BuiltinName = "new" | "resume" | "fork" | "rewind" | "name" | "export" | "compact" | "reload" | "extensions" | "plan" | "act" | "mode" | "trust" | "permissions" | "yolo" | "stats" | "init" | "help"
 
 /** The built-in commands. No extension can take one of their names. */
 export const builtinCommands: ReadonlyArray<BuiltinCommand> = [
@@ -42,8 +42,16 @@ export const builtinCommands: ReadonlyArray<BuiltinCommand> = [
   { name: "permissions", usage: "[clear]", description: "Tell what runs without a question here, or forget what was allowed in this session" },
   { name: "yolo", usage: "[on|off]", description: "Run every call without a question, or ask again" },
   { name: "stats", usage: "", description: "Tell what the session has used so far" },
+  { name: "init", usage: "[WISH]", description: "Have the model look around here and write AGENTS.md for whoever works here next" },
   { name: "help", usage: "", description: "List the commands" }
 ]
+
+/** What `/init` says to the model. */
+export const initPrompt = (wish: string): string =>
+  `Look around in this folder and write AGENTS.md at its top: what whoever works here next, person or model, must know and cannot see at once. ` +
+  `Read the manifests, the build and test configuration, what documents there are and some of the code first. Tell how it is built, how all tests and one test are run, ` +
+  `how it is laid out, and which conventions hold that the code alone does not show. At most 60 lines, nothing that any project does, nothing you have not seen. ` +
+  `If there is an AGENTS.md already, keep what is right in it and change only what is wrong or missing.${wish === "" ? "" : ` ${wish}`}`
 
 /** The built-in command of a name, in any case. */
 export const builtinNamed = (name: string): BuiltinCommand | undefined =>

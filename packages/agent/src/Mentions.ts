@@ -23,7 +23,8 @@ const images: ReadonlyArray<readonly [mimeType: string, magic: string]> = [
   ["image/webp", "52494646........57454250"]
 ]
 
-const imageType = (bytes: Uint8Array): string | undefined => {
+/** What kind of image it is, by its first bytes, of those that models take; undefined when it is none. Pure. */
+export const imageType = (bytes: Uint8Array): string | undefined => {
   const head = Buffer.from(bytes.subarray(0, 12)).toString("hex")
   return images.find(([, magic]) => new RegExp(`^${magic}`).test(head))?.[0]
 }

@@ -1,4 +1,4 @@
-/** The run under way, for programs that hold no fiber of it: stopping it, and what happens in it as a stream. */
+/** The run under way, for programs that hold no fiber of it: stopping it and what goes on beside it, and what happens in it as a stream. */
 import { Deferred, Effect, PubSub, Stream } from "effect"
 import type { AgentEvent } from "@nimlet/protocol"
 import { EventSink } from "./EventSink.ts"
@@ -8,8 +8,12 @@ import type { RunResult } from "./Loop.ts"
 export interface RunControl {
   /** A run that can be stopped, and whose events are told. */
   readonly during: (run: Effect.Effect<RunResult>) => Effect.Effect<RunResult>
-  /** Stops the run under way and all that wait behind it; returns when they are over. Without one, nothing happens. */
+  /** Something beside a run that can be stopped; it fails with `stopped` then. */
+  readonly beside: <A, E>(work: Effect.Effect<A, E>, stopped: E) => Effect.Effect<A, E>
+  /** Stops the run under way, all that wait behind it and what goes on beside it; returns when they are over. */
   readonly interrupt: Effect.Effect<void>
+  /** Stops what goes on beside runs alone. */
+  readonly interruptBeside: Effect.Effect<void>
   /** The events from now on. A slow taker slows the run, once it is 1024 events behind, and nothing is lost. */
   readonly events: Stream.Stream<AgentEvent>
 }
@@ -19,7 +23,8 @@ const capacity = 1024
 /** Watches over the runs of an agent. */
 export const makeRunControl: Effect.Effect<RunControl> = Effect.gen(function*() {
   const hub = yield* PubSub.bounded<AgentEvent>(capacity)
-  const under = new Map<Deferred.Deferred<void>, Deferred.Deferred<void>>()
+  const runs = new Map<Deferred.Deferred<void>, Deferred.Deferred<void>>()
+  const besides = new Map<Deferred.Deferred<void>, Deferred.Deferred<void>>()
   let watched = 0
 
   const told = <A>(run: Effect.Effect<A>): Effect.Effect<A> =>
@@ -28,21 +33,30 @@ export const makeRunControl: Effect.Effect<RunControl> = Effect.gen(function*() 
         publish: (event) => watched === 0 ? publish(event) : Effect.andThen(publish(event), PubSub.publish(hub, event))
       }))
 
-  return {
-    during: Effect.fnUntraced(function*(run) {
-      const stop = yield* Deferred.make<void>()
-      const over = yield* Deferred.make<void>()
+  const stoppable = <A, E>(under: typeof runs, work: Effect.Effect<A, E>, stopped: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+    Effect.suspend(() => {
+      const stop = Deferred.makeUnsafe<void>()
+      const over = Deferred.makeUnsafe<void>()
       under.set(stop, over)
-      const stopped = Effect.as(Deferred.await(stop), { success: false, text: "" })
-      return yield* Effect.raceFirst(told(run), stopped).pipe(
+      return Effect.raceFirst(work, Effect.andThen(Deferred.await(stop), stopped)).pipe(
         Effect.ensuring(Effect.suspend(() => {
           under.delete(stop)
           return Deferred.succeed(over, undefined)
         }))
       )
-    }),
-    interrupt: Effect.suspend(() =>
-      Effect.forEach([...under], ([stop, over]) => Effect.andThen(Deferred.succeed(stop, undefined), Deferred.await(over)), { concurrency: "unbounded", discard: true })),
+    })
+  const stop = (...all: ReadonlyArray<typeof runs>) =>
+    Effect.suspend(() =>
+      Effect.forEach(all.flatMap((under) => [...under]), ([stop, over]) => Effect.andThen(Deferred.succeed(stop, undefined), Deferred.await(over)), {
+        concurrency: "unbounded",
+        discard: true
+      }))
+
+  return {
+    during: (run) => stoppable(runs, told(run), Effect.succeed({ success: false, text: "" })),
+    beside: (work, stopped) => stoppable(besides, work, Effect.fail(stopped)),
+    interrupt: stop(runs, besides),
+    interruptBeside: stop(besides),
     events: Stream.unwrap(Effect.acquireRelease(
       Effect.tap(PubSub.subscribe(hub), () => Effect.sync(() => void watched++)),
       () => Effect.sync(() => void watched--)

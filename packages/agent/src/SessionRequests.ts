@@ -1,9 +1,9 @@
 /** What extensions may ask of their session (`host_request`, `user_message`); given to them when they are started. */
 import { Effect, Option } from "effect"
-import { Diagnostics, HostRequestFailed, type SessionAccessShape } from "@nimlet/extension"
+import { HostRequestFailed, type SessionAccessShape } from "@nimlet/extension"
 import { type Session, titleOf } from "@nimlet/session"
 import type { Compaction } from "./Compaction.ts"
-import type { Queues } from "./Queues.ts"
+import { mostUnprompted, type Queues } from "./Queues.ts"
 
 /** What is asked for. */
 export interface SessionRequestsOptions {
@@ -15,12 +15,11 @@ export interface SessionRequestsOptions {
   readonly onIdleText?: (text: string, extension: string) => Effect.Effect<void>
 }
 
+const tooMany = "too many wait already"
+
 /** The requests of one session. */
 export const sessionRequests = ({ complete, onIdleText, queues, session, usage }: SessionRequestsOptions): SessionAccessShape => {
   const title = Effect.map(session.entries, titleOf)
-  const dropped = (extension: string, why: string) =>
-    Effect.flatMap(Diagnostics, (diagnose) =>
-      diagnose({ level: "warning", message: `extension '${extension}': its message was dropped, ${why}`, extension }))
   return {
     complete,
     info: Effect.gen(function*() {
@@ -48,10 +47,17 @@ export const sessionRequests = ({ complete, onIdleText, queues, session, usage }
     })),
     say: Effect.fnUntraced(function*(extension, { content, deliver_as }) {
       switch (yield* queues.offer(deliver_as === "follow_up" ? "follow_up" : "steer", { content, extension })) {
+        case "accepted":
+          return undefined
         case "full":
-          return yield* dropped(extension, "too many wait already")
+          return tooMany
+        case "spent":
+          return `extensions have said ${mostUnprompted} things in this run`
         case "idle":
-          return yield* onIdleText === undefined ? dropped(extension, "no run was under way") : onIdleText(content, extension)
+          if (onIdleText === undefined) return "no run was under way"
+          if (!(yield* queues.holdEarly)) return tooMany
+          yield* onIdleText(content, extension)
+          return undefined
       }
     })
   }

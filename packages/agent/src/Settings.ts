@@ -57,7 +57,13 @@ export const Settings = Schema.Struct({
   tools: Schema.optionalKey(Schema.Struct({
     bash: Schema.optionalKey(Schema.Struct({ max_output_bytes: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0))) }))
   })),
-  extensions: Schema.optionalKey(ExtensionsSettings)
+  extensions: Schema.optionalKey(ExtensionsSettings),
+  theme: Schema.optionalKey(Schema.Literals(["auto", "dark", "light"])),
+  /** Whether clicks on what extensions show are taken from the terminal while there is something to click. */
+  mouse: Schema.optionalKey(Schema.Boolean),
+  /** Words in place of marks, and nothing that moves. */
+  screen_reader: Schema.optionalKey(Schema.Boolean),
+  keybindings: Schema.optionalKey(Schema.Record(Schema.String, Schema.Union([Schema.String, Schema.Array(Schema.String)])))
 })
 /** The keys that are understood so far. Times are seconds, sizes bytes. */
 export type Settings = typeof Settings.Type

@@ -9,13 +9,17 @@ import { expandTemplate } from "./Resources/PromptTemplates.ts"
 import { untypedText } from "./RunEvents.ts"
 
 /**
- * What the user said: `typed` by hand, `piped` from another program or a file. Only typed words can be a command, and
- * those of an extension, which are `literal`, cannot.
+ * What the user said: `typed` by hand, `piped` from another program or a file, `attached` to it. Only typed words can be a
+ * command, and those of an extension, which are `literal`, cannot.
  */
 export interface UserInput {
   readonly typed: string
   readonly piped?: string
   readonly literal?: boolean
+  /** An extension's own message that the session has already: the model is to answer it. */
+  readonly saved?: boolean
+  /** Pictures and the like that go along with words. */
+  readonly attached?: ReadonlyArray<ContentPart>
 }
 
 /** What it comes to: a command to run, or what the model is sent. */
@@ -61,15 +65,15 @@ export const makeWording = ({ extensions, mentions, resources }: WordingOptions)
 
   return {
     words,
-    meaning: Effect.fnUntraced(function*({ literal = false, piped = "", typed }) {
-      if (literal) return { _tag: "Words", content: [untypedText(typed)] } satisfies Meaning
+    meaning: Effect.fnUntraced(function*({ attached = [], literal = false, piped = "", typed }) {
+      if (literal) return { _tag: "Words", content: [untypedText(typed), ...attached] } satisfies Meaning
       const command = piped === "" ? commandIn(typed) : undefined
       if (command !== undefined) {
         const text = yield* expanded(command)
         if (Option.isNone(text)) return { _tag: "Command", command } satisfies Meaning
-        return { _tag: "Words", content: [untypedText(text.value), ...yield* mentions(text.value)] } satisfies Meaning
+        return { _tag: "Words", content: [untypedText(text.value), ...yield* mentions(text.value), ...attached] } satisfies Meaning
       }
-      return { _tag: "Words", content: [...(piped === "" ? [] : [untypedText(piped)]), ...(typed === "" ? [] : yield* words(typed))] } satisfies Meaning
+      return { _tag: "Words", content: [...(piped === "" ? [] : [untypedText(piped)]), ...(typed === "" ? [] : yield* words(typed)), ...attached] } satisfies Meaning
     })
   }
 }

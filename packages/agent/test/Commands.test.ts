@@ -123,7 +123,7 @@ describe("a built-in command", () => {
       Effect.gen(function*() {
         assert.isTrue((yield* prompt("/reload")).success)
         assert.notInclude(answersOf(events)[0], "mine")
-        assert.deepStrictEqual(log.filter((name) => ["start", "stop"].includes(name)), ["start", "stop", "start"])
+        assert.deepStrictEqual(log.filter((name) => ["start", "stop"].includes(name)), ["start", "start"])
       })))
 
   it.effect("tells how extensions do, restarts one, and lists all commands", () =>
@@ -247,4 +247,25 @@ describe("a command of an extension", () => {
           assert.deepStrictEqual(errorsOf(events), ["Interrupted"])
         }))
     }))
+})
+
+describe("words that the model is to read", () => {
+  it.effect("`/init` has it look around and write AGENTS.md, heeding a wish", () =>
+    withAgent(rig(), ({ asked, events, prompt }) =>
+      Effect.gen(function*() {
+        assert.isTrue((yield* prompt("/init in German")).success)
+        assert.strictEqual(asked.length, 1)
+        assert.match(JSON.stringify(asked[0]?.prompt), /AGENTS\.md.*in German/)
+        assert.deepStrictEqual(events.flatMap((event) => event.type === "run_end" && "followed" in event ? [event.followed] : []), [true])
+      })))
+
+  it.effect("pictures go along with words, and with those of an extension too", () =>
+    withAgent(rig(), ({ agent, session }) =>
+      Effect.gen(function*() {
+        const attached = [{ type: "image", mimeType: "image/png", data: "AAAA" }] as const
+        yield* agent.prompt({ typed: "what is [image 1]?", attached })
+        yield* agent.prompt({ typed: "/new is no command here", literal: true, attached })
+        const said = (yield* session.entries).flatMap((entry) => entry.type === "user" && "role" in entry ? [entry.content] : [])
+        assert.deepStrictEqual(said.map((content) => typeof content === "string" ? [] : content.filter(({ type }) => type === "image")), [[...attached], [...attached]])
+      })))
 })

@@ -143,23 +143,50 @@ describe("a message of an extension", () => {
       }))
   })
 
-  it.effect("is dropped with a diagnostic when no run is under way and nobody drives, or too many wait", () =>
+  it.effect("is dropped, and why is said, when no run is under way and nobody drives, or too many wait", () =>
     Effect.gen(function*() {
       const reached = yield* Deferred.make<void>()
       yield* withAgent({
         replies: [calls({ name: "write" })],
         tools: [tool("write", { run: () => Effect.andThen(Deferred.succeed(reached, undefined), Effect.never) })],
         agent: { extensions }
-      }, ({ access, diagnostics, prompt }) =>
+      }, ({ access, prompt }) =>
         Effect.gen(function*() {
-          yield* access().say("x", { content: "hello", deliver_as: "now" })
-          assert.strictEqual(diagnostics.length, 1)
+          assert.strictEqual(yield* access().say("x", { content: "hello", deliver_as: "now" }), "no run was under way")
           const running = yield* Effect.forkChild(prompt("go"))
           yield* Deferred.await(reached)
-          for (let n = 0; n < 33; n++) yield* access().say("x", { content: `${n}`, deliver_as: "follow_up" })
-          assert.strictEqual(diagnostics.length, 2)
-          assert.isTrue(diagnostics.every((message) => message.includes("'x'")))
+          const told = yield* Effect.forEach(Array.from({ length: 34 }, (_, n) => n), (n) => access().say("x", { content: `${n}`, deliver_as: "follow_up" }))
+          assert.deepStrictEqual(told, [...Array.from({ length: 32 }, () => undefined), "too many wait already", "too many wait already"])
           yield* Fiber.interrupt(running)
         }))
     }))
+
+  it.effect("that comes with every answer makes no run endless: after a hundred since the user spoke they are dropped", () =>
+    Effect.gen(function*() {
+      const queues = yield* makeQueues()
+      const said = (extension?: string) =>
+        Effect.tap(queues.offer("follow_up", { content: "again", ...(extension === undefined ? {} : { extension }) }), () => queues.takeNext)
+      const many = (count: number) => Effect.forEach(Array.from({ length: count }, () => "x"), said)
+      yield* queues.begin
+      assert.deepStrictEqual(new Set(yield* many(100)), new Set(["accepted"]))
+      assert.deepStrictEqual(yield* many(2), ["spent", "idle"])
+      yield* queues.begin
+      yield* many(99)
+      // The user's own words begin a new count.
+      assert.strictEqual(yield* said(), "accepted")
+      assert.deepStrictEqual((yield* many(101)).slice(-2), ["accepted", "spent"])
+    }))
+
+  it.effect("that comes when no run is there waits for one with at most 31 others", () => {
+    let idle = 0
+    return withAgent({ replies: () => says("ok"), agent: { extensions, onIdleInput: () => Effect.sync(() => void idle++) } }, ({ access, prompt }) =>
+      Effect.gen(function*() {
+        const told = yield* Effect.forEach(Array.from({ length: 40 }, (_, n) => n), () => access().say("x", { content: "hey", deliver_as: "now" }))
+        assert.strictEqual(idle, 32)
+        assert.strictEqual(told.filter((why) => why === "too many wait already").length, 8)
+        yield* prompt("one of them")
+        assert.isUndefined(yield* access().say("x", { content: "hey", deliver_as: "now" }))
+        assert.strictEqual(yield* access().say("x", { content: "hey", deliver_as: "now" }), "too many wait already")
+      }))
+  })
 })

@@ -8,7 +8,7 @@ import {
   CallFailed, type CommandReply, Diagnostics, Extensions, type ExtensionMode, type ExtensionTool, Frontend, type FrontendShape, headless, type HookOptions, type HookOutcome, Hooks,
   SessionAccess, type SessionAccessShape, type StartOptions, type StartReport
 } from "@nimlet/extension"
-import type { AgentEvent, CommandContext, HookName, HookPayload, SessionEntry } from "@nimlet/protocol"
+import { type AgentEvent, type CommandContext, type HookName, type HookPayload, moduleEvents, type SessionEntry } from "@nimlet/protocol"
 import { type Session, Sessions } from "@nimlet/session"
 import { type Tool, textResult } from "@nimlet/tools"
 import { Agent, type AgentOptions, type Compacted, type CompactionSettings, EventSink, type ModelChoice, type RequiredExtensionMissing, type UserInput } from "../src/index.ts"
@@ -87,7 +87,9 @@ export interface RigOptions {
   readonly extensionCalls?: Partial<Pick<Extensions["Service"], "callTool" | "prepare">>
   readonly modes?: () => ReadonlyArray<ExtensionMode>
   readonly frontend?: Partial<FrontendShape>
-  readonly commands?: { readonly [name: string]: CommandReply }
+  readonly commands?: { readonly [name: string]: CommandReply | Effect.Effect<CommandReply> }
+  /** Those of them that may run beside a turn. */
+  readonly whileBusy?: ReadonlyArray<string>
   /** Keeps sessions on a disk of their own, so that one can be gone on with. */
   readonly persist?: boolean
   /** More of the agent's options. With `extensions`, each start and stop is in `log`. */
@@ -97,7 +99,7 @@ export interface RigOptions {
   /** What a start reports; default: nothing. Run for each start with its options. */
   readonly start?: (options: StartOptions) => Effect.Effect<Partial<StartReport>>
   readonly answers?: Answers
-  /** Which events have a subscriber; default all. */
+  /** Which events have a subscriber; default all but those of modules alone. */
   readonly subscribed?: (event: HookName) => boolean
   /** Replaces hooks; the default lets everything pass. `fired` gathers the names of all events. */
   readonly hooks?: Partial<Hooks["Service"]>
@@ -156,7 +158,7 @@ const rigIn = <A, E>(options: RigOptions, body: (rig: Rig) => Effect.Effect<A, E
     const diagnostics: Array<string> = []
     let access = SessionAccess.defaultValue()
 
-    const subscribed = options.subscribed ?? (() => true)
+    const subscribed = options.subscribed ?? ((event: HookName) => !moduleEvents.includes(event))
     const hooks = Hooks.of({
       subscribed,
       run: <N extends HookName>(event: N, payload: HookPayload<N>, given?: HookOptions) =>
@@ -182,8 +184,9 @@ const rigIn = <A, E>(options: RigOptions, body: (rig: Rig) => Effect.Effect<A, E
         }),
       stop: Effect.sync(() => void log.push("stop")),
       restart: () => Effect.succeed(false),
+  disable: () => Effect.succeed(false),
       tools: Effect.succeed(options.extensionTools ?? []),
-      commands: Effect.succeed(Object.keys(commands).map((name) => ({ name, description: "", whileBusy: false, extension: "test" }))),
+      commands: Effect.succeed(Object.keys(commands).map((name) => ({ name, description: "", whileBusy: options.whileBusy?.includes(name) ?? false, extension: "test" }))),
       modes: Effect.sync(() => options.modes?.() ?? []),
       providers: Effect.succeed([]),
       act: () => Effect.succeed(false),
@@ -195,7 +198,8 @@ const rigIn = <A, E>(options: RigOptions, body: (rig: Rig) => Effect.Effect<A, E
       runCommand: (name, _args, context) => {
         contexts.push(context)
         const reply = commands[name.toLowerCase()]
-        return reply === undefined ? Effect.fail(new CallFailed({ extension: "test", reason: "unknown" })) : Effect.succeed(reply)
+        if (reply === undefined) return Effect.fail(new CallFailed({ extension: "test", reason: "unknown" }))
+        return Effect.isEffect(reply) ? reply : Effect.succeed(reply)
       },
       subscribers: () => [],
       ...options.extensionCalls

@@ -12,7 +12,7 @@ describe("settings", () => {
       disabled: true, response_timeout_seconds: null, on_failure: "block", env: ["TOKEN"], restart: false, background: true, max_line_bytes: 1024
     }
     const extensions = { required: ["guard", "notes"], families: { niminal: false }, guard, notes: {} }
-    assert.deepStrictEqual(read({ extensions, theme: "dark" }), {
+    assert.deepStrictEqual(read({ extensions, skin: "dark" }), {
       extensions: { required: ["guard", "notes"], families: { niminal: false }, named: { guard, notes: {} } }
     } as never)
     assert.deepStrictEqual(read({}), {})

@@ -120,7 +120,7 @@ describe("what a module does by accident", () => {
       assert.deepStrictEqual(report.started, ["e"])
       assert.lengthOf(report.warnings, 4)
       assert.match(report.warnings.find((text) => text.includes("'a'"))!, /failed to start: it threw Error: at once \(a\.ts:2\).* before it registered/)
-      assert.match(report.warnings.find((text) => text.includes("'b'"))!, /does not export a factory function/)
+      assert.match(report.warnings.find((text) => text.includes("'b'"))!, /exports no extension as its default/)
       assert.match(report.warnings.find((text) => text.includes("'c'"))!, /missing is not defined/)
       assert.match(report.warnings.find((text) => text.includes("'d'"))!, /nowhere\.ts/)
     })), 20_000)

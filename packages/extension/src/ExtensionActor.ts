@@ -5,15 +5,18 @@
 import { Clock, Effect, Exit, Result, type Scope, Stream } from "effect"
 import type { HostMessage, HostRequest, JsonObject, Registration } from "@nimlet/protocol"
 import type { Countdown, Reply, Self, Stopwatch } from "@nimlet/actor"
-import { applySideEffects } from "./ApplySideEffects.ts"
+import { applySideEffects, SideEffectLimits } from "./ApplySideEffects.ts"
 import { Conversation } from "./Conversation.ts"
 import { CallFailed, ExtensionCrashed, StartFailed } from "./ExtensionError.ts"
 import { tapped } from "./FrameTap.ts"
 import { greet } from "./Handshake.ts"
 import { Inquiries } from "./Inquiries.ts"
-import { isJsonObject, parseJson } from "./Json.ts"
+import { isJsonObject, mayBeObject, parseJson } from "./Json.ts"
+import { type Losses, makeLosses } from "./Losses.ts"
 import type { Meter } from "./Meter.ts"
+import { Pace } from "./Pace.ts"
 import { decodeRegister } from "./RegisterLine.ts"
+import { SessionAccess, type SessionAccessShape } from "./SessionAccess.ts"
 import type { Shown } from "./Shown.ts"
 import { withoutSuperseded } from "./Superseded.ts"
 import type { Sent, Transport } from "./Transport.ts"
@@ -68,6 +71,7 @@ export interface LifeOptions {
   readonly revises: boolean
   /** Called with what it offers from now on. */
   readonly onRevised: (registration: Registration) => Effect.Effect<void>
+  readonly warn: (message: string) => Effect.Effect<void>
   /** Says something once per extension; `about` tells repetitions. */
   readonly warnOnce: (about: string, message: string) => Effect.Effect<void>
 }
@@ -88,12 +92,15 @@ const failureOf: Record<Exclude<Sent, "accepted">, CallFailed["reason"]> = {
 const beginning = (text: string): string =>
   new TextDecoder().decode(new TextEncoder().encode(text).subarray(0, 200)).replace(/\uFFFD$/, "")
 
-/** Hears the peer out, a chunk of lines at a time, and then says how it ended. */
-const pump = (transport: Transport, self: Self<ExtensionMail>) =>
+/** Hears the peer out, a chunk of lines at a time and as fast as `pace` allows, and then says how it ended. */
+const pump = (transport: Transport, self: Self<ExtensionMail>, pace: Pace) =>
   Effect.gen(function*() {
     const gone = (how: string) => self.tell({ _tag: "Gone", how })
     yield* Effect.forkScoped(Effect.flatMap(transport.closed, gone))
-    yield* Stream.runForEachArray(transport.inbound, (lines) => self.tell({ _tag: "Lines", lines }))
+    yield* Stream.runForEachArray(transport.inbound, (lines) => {
+      pace.handsOn()
+      return Effect.andThen(self.tell({ _tag: "Lines", lines }), pace.rest)
+    })
     yield* Effect.sleep(exitFor)
     yield* gone("closed its output")
   })
@@ -105,8 +112,23 @@ const sayGoodbye = (transport: Transport) =>
     Effect.andThen(Effect.timeoutOption(transport.closed, shutdownGrace))
   )
 
+/** The session as the extension may use it, where what was dropped of its messages is told. */
+const sessionFor = (losses: Losses) =>
+  Effect.map(SessionAccess, (session): SessionAccessShape => ({
+    ...session,
+    say: (extension, message) =>
+      Effect.tap(session.say(extension, message), (why) =>
+        why === undefined ? Effect.void : losses.lost({ one: "its message was dropped", several: "messages were dropped", why }))
+  }))
+
 /** The behavior of an extension's actor. It fails with `StartFailed` before registration, `ExtensionCrashed` after. */
-export const extensionLife = (options: LifeOptions) => (self: Self<ExtensionMail>) =>
+export const extensionLife = (options: LifeOptions) =>
+  Effect.fnUntraced(function*(self: Self<ExtensionMail>) {
+    const losses = yield* makeLosses(options.key, options.warn)
+    return yield* Effect.provideService(live(options, losses, self), SessionAccess, yield* sessionFor(losses))
+  })
+
+const live = (options: LifeOptions, losses: Losses, self: Self<ExtensionMail>) =>
   Effect.gen(function*() {
     const { key, meter, shown, stopwatch, warnOnce } = options
     const clock = yield* Clock.Clock
@@ -119,12 +141,20 @@ export const extensionLife = (options: LifeOptions) => (self: Self<ExtensionMail
     const conversation = new Conversation()
     let registered = false
     const send = (message: HostMessage) => transport.send(JSON.stringify(message))
-    const inquiries = new Inquiries({ key, stopwatch, send, conversation, companion })
+    const inquiries = new Inquiries({ key, stopwatch, send, conversation, companion, losses })
+    const limits = new SideEffectLimits(losses)
+    const pace = new Pace(now)
+    let noisy = false
+    /** Lines of the chunk at hand that somebody waited for. */
+    let asked = 0
 
-    yield* Effect.forkScoped(pump(transport, self))
+    yield* Effect.forkScoped(pump(transport, self, pace))
     // Added after the pump and before any question: questions end first, and the peer is heard while it says goodbye. One that
     // did not register, or that crashed, is not waited for.
-    yield* Effect.addFinalizer((exit) => registered && Exit.hasInterrupts(exit) ? sayGoodbye(transport) : Effect.void)
+    yield* Effect.addFinalizer((exit) => {
+      pace.end()
+      return registered && Exit.hasInterrupts(exit) ? sayGoodbye(transport) : Effect.void
+    })
     /** What the peer has to know first; undefined where that is nothing. */
     const prelude = (): Effect.Effect<unknown> | undefined => {
       const lines = companion?.prelude() ?? []
@@ -156,8 +186,8 @@ export const extensionLife = (options: LifeOptions) => (self: Self<ExtensionMail
       inquiries.requestOver(id, "given up")
     }
 
-    const effects = (line: JsonObject) =>
-      Effect.flatMap(applySideEffects(key, shown, line), (bad) =>
+    const effects = (line: JsonObject, size: number) =>
+      Effect.flatMap(applySideEffects(key, shown, limits, line, size), (bad) =>
         bad.length === 0
           ? Effect.void
           : Effect.forEach(bad, (field) => warnOnce(field, `extension '${key}': ignored an invalid ${field}`), { discard: true }))
@@ -185,11 +215,15 @@ export const extensionLife = (options: LifeOptions) => (self: Self<ExtensionMail
       })
     }
 
-    const hear = (line: JsonObject): Effect.Effect<unknown, never, Scope.Scope> => {
+    /** What is to be done about a line; undefined where that is nothing. */
+    type Work<E = never> = Effect.Effect<unknown, E, Scope.Scope> | undefined
+
+    const hear = (line: JsonObject, size: number): Work => {
       switch (line.type) {
         case "response": {
           const pending = typeof line.id === "string" ? conversation.close(line.id) : undefined
-          if (typeof line.id !== "string" || pending === undefined) return Effect.sync(() => meter.late())
+          if (typeof line.id !== "string" || pending === undefined) return void meter.late()
+          asked++
           if (pending.reply.isAbandoned) {
             givenUp(line.id)
             return Effect.sync(() => meter.late())
@@ -199,13 +233,13 @@ export const extensionLife = (options: LifeOptions) => (self: Self<ExtensionMail
           const answered = companion !== undefined && typeof line.failed === "string"
             ? pending.reply.fail(new CallFailed({ extension: key, reason: "threw", detail: line.failed }))
             : pending.reply.succeed(line)
-          return Effect.andThen(effects(line), answered)
+          return Effect.andThen(effects(line, size), answered)
         }
         case "update":
-          return effects(line)
+          return effects(line, size)
         case "tool_update": {
           const pending = typeof line.id === "string" ? conversation.get(line.id) : undefined
-          if (pending === undefined || typeof line.content !== "string") return Effect.void
+          if (pending === undefined || typeof line.content !== "string") return undefined
           const said = pending.onUpdate?.(line.content, isJsonObject(line.details) ? line.details : undefined) ?? Effect.void
           return pending.countdown === undefined ? said : Effect.andThen(pending.countdown.restart, said)
         }
@@ -219,13 +253,15 @@ export const extensionLife = (options: LifeOptions) => (self: Self<ExtensionMail
           return Effect.sync(() => typeof line.id === "string" ? inquiries.withdraw(line.id) : undefined)
         default:
           return companion === undefined
-            ? Effect.sync(() => meter.dropped())
+            ? void meter.dropped()
             : Effect.map(companion.hear(line), (known) => known ? undefined : meter.dropped())
       }
     }
 
-    const noise = (text: string) => {
+    const noise = (text: string): Work => {
       meter.dropped()
+      if (noisy) return undefined
+      noisy = true
       return warnOnce(
         "noise",
         `extension '${key}' wrote a line that is not a JSON object: ${beginning(text)} ` +
@@ -237,7 +273,8 @@ export const extensionLife = (options: LifeOptions) => (self: Self<ExtensionMail
       const greeting = greet(line)
       switch (greeting._tag) {
         case "Noise":
-          return yield* noise(greeting.text)
+          yield* noise(greeting.text) ?? Effect.void
+          return
         case "Refused":
           return yield* new StartFailed({ extension: key, reason: greeting.reason })
         case "Registered":
@@ -251,18 +288,20 @@ export const extensionLife = (options: LifeOptions) => (self: Self<ExtensionMail
       }
     })
 
-    const read = (line: Line): Effect.Effect<unknown, StartFailed, Scope.Scope> => {
+    const read = (line: Line): Work<StartFailed> => {
       if (!registered) {
         // A module may ask for things while it is loaded.
-        const said = companion === undefined || Result.isFailure(line) ? undefined : Result.getOrElse(parseJson(line.success), () => undefined)
-        return isJsonObject(said) && said.type !== "register" ? hear(said) : welcome(line)
+        const text = companion === undefined ? undefined : Result.getOrUndefined(line)
+        const said = text === undefined ? undefined : Result.getOrUndefined(parseJson(text))
+        return text !== undefined && isJsonObject(said) && said.type !== "register" ? hear(said, text.length) : welcome(line)
       }
       if (Result.isFailure(line)) {
         meter.dropped()
         return warnOnce("long", `extension '${key}' wrote a line over ${line.failure.limit} bytes; it was dropped`)
       }
-      const parsed = parseJson(line.success)
-      return Result.isSuccess(parsed) && isJsonObject(parsed.success) ? hear(parsed.success) : noise(line.success)
+      const text = line.success
+      const parsed = mayBeObject(text) ? parseJson(text) : undefined
+      return parsed !== undefined && Result.isSuccess(parsed) && isJsonObject(parsed.success) ? hear(parsed.success, text.length) : noise(text)
     }
 
     for (;;) {
@@ -281,9 +320,16 @@ export const extensionLife = (options: LifeOptions) => (self: Self<ExtensionMail
         case "Act":
           yield* act(mail)
           break
-        case "Lines":
-          for (const line of withoutSuperseded(mail.lines)) yield* read(line)
+        case "Lines": {
+          const began = now()
+          asked = 0
+          for (const line of withoutSuperseded(mail.lines)) {
+            const work = read(line)
+            if (work !== undefined) yield* work
+          }
+          pace.handled(began, mail.lines.length, mail.lines.length - asked)
           break
+        }
         case "Gone":
           return yield* registered
             ? new ExtensionCrashed({ extension: key, reason: mail.how })

@@ -25,6 +25,11 @@ export class Extensions extends Context.Service<Extensions, {
   readonly stop: Effect.Effect<void>
   /** Starts one afresh, out of quarantine and after a failed start too. False if no such extension is there. */
   readonly restart: (key: string) => Effect.Effect<boolean>
+  /**
+   * Stops one for as long as the session goes on, or until it is restarted. What it offered is gone, and a guard that is
+   * closed blocks no more. False if no such extension is there.
+   */
+  readonly disable: (key: string) => Effect.Effect<boolean>
   /** What the model may call now; of two with one name the later in startup order. */
   readonly tools: Effect.Effect<ReadonlyArray<ExtensionTool>>
   /** What a user may type now; of two with one name the earlier. */
@@ -70,6 +75,7 @@ export class Extensions extends Context.Service<Extensions, {
     start: () => Effect.succeed({ started: [], warnings: [], missing: [] }),
     stop: Effect.void,
     restart: () => Effect.succeed(false),
+    disable: () => Effect.succeed(false),
     tools: Effect.succeed([]),
     commands: Effect.succeed([]),
     callTool: (name) => Effect.fail(new CallFailed({ extension: name, reason: "unknown" })),

@@ -5,6 +5,7 @@ import type { Stopwatch } from "@nimlet/actor"
 import type { Companion } from "./Companion.ts"
 import type { Conversation } from "./Conversation.ts"
 import { answerHost, cancelledHost, overcrowdedHost } from "./HostRequests.ts"
+import type { Losses } from "./Losses.ts"
 import { OnBehalfOf } from "./OnBehalfOf.ts"
 import { answerUi, cancelledUi } from "./UiRequests.ts"
 
@@ -22,7 +23,11 @@ export interface InquiriesOptions {
   /** The host's requests that are open. */
   readonly conversation: Conversation
   readonly companion?: Companion | undefined
+  readonly losses: Losses
 }
+
+const unasked = { one: "1 question was cancelled", several: "questions were cancelled", why: `${maxOpenQuestions} of its questions were open` }
+const unserved = { one: "1 host request was refused", several: "host requests were refused", why: `${maxOpenHostRequests} of them were open` }
 
 interface Inquiry {
   /** The host's requests on whose behalf it may be asked: those open when it came. */
@@ -54,8 +59,8 @@ export class Inquiries {
 
   /** Takes a question; it is answered sooner or later, unless the life ends before. Returns at once. */
   question(id: string, line: JsonObject): Effect.Effect<unknown, never, Scope.Scope> {
-    const { key, send } = this.#options
-    if (this.#questions >= maxOpenQuestions) return send(cancelledUi(id, line))
+    const { key, losses, send } = this.#options
+    if (this.#questions >= maxOpenQuestions) return Effect.andThen(losses.lost(unasked), send(cancelledUi(id, line)))
     this.#questions++
     return Effect.map(
       this.#serve(answerUi(key, id, line), cancelledUi(id, line), () => {
@@ -70,8 +75,8 @@ export class Inquiries {
 
   /** Takes a host request; those of one extension are served one after another. Returns at once. */
   hostRequest(id: string, line: JsonObject): Effect.Effect<unknown, never, Scope.Scope> {
-    const { conversation, key, send } = this.#options
-    if (this.#hostRequests >= maxOpenHostRequests) return send(overcrowdedHost(id))
+    const { conversation, key, losses, send } = this.#options
+    if (this.#hostRequests >= maxOpenHostRequests) return Effect.andThen(losses.lost(unserved), send(overcrowdedHost(id)))
     this.#hostRequests++
     const answer = this.#turn.withPermits(1)(answerHost(key, id, line, this.#options.companion)).pipe(
       Effect.provideService(OnBehalfOf, new Set([...conversation.onBehalfOf, key]))

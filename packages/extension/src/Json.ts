@@ -13,3 +13,6 @@ export const parseJson = (text: string): Result.Result<unknown, string> =>
 /** Whether a JSON value is an object. */
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** Whether a text begins as the JSON of an object does: for most of what is none, a look at it is cheaper than the parser. */
+export const mayBeObject = (text: string): boolean => text.startsWith("{") || text.trimStart().startsWith("{")

@@ -31,6 +31,10 @@ export interface Member extends Found {
   readonly act: (key: string, action: string, text: string) => Effect.Effect<boolean>
   /** Starts it afresh, whatever became of it. */
   readonly restart: Effect.Effect<void>
+  /** Stops it until it is restarted; nothing it offered counts then. */
+  readonly disable: Effect.Effect<void>
+  /** Whether a person has switched it off. */
+  readonly isDisabled: () => boolean
   readonly meter: Meter
 }
 
@@ -84,6 +88,7 @@ export const startMember = Effect.fnUntraced(function*(options: MemberOptions) {
   const shown = new Shown(key)
   let registration: Registration | undefined
   let known = false
+  let disabled = false
 
   const life = extensionLife({
     key,
@@ -110,6 +115,7 @@ export const startMember = Effect.fnUntraced(function*(options: MemberOptions) {
       options.onOffersChanged()
       return options.onRegistered(registered)
     },
+    warn: options.warn,
     warnOnce: (about, message) => {
       if (said.has(about)) return Effect.void
       said.add(about)
@@ -183,10 +189,20 @@ export const startMember = Effect.fnUntraced(function*(options: MemberOptions) {
     })
 
   /** A child that has ended for good is no child any more: it is spawned again under its name. */
-  const restart = Effect.flatMap(supervisor.restart(key), (there) =>
-    there ? Effect.void : Effect.map(spawn, (fresh) => {
-      ref = fresh
-    }))
+  const restart = Effect.suspend(() => {
+    disabled = false
+    return Effect.flatMap(supervisor.restart(key), (there) =>
+      there ? Effect.void : Effect.map(spawn, (fresh) => {
+        ref = fresh
+      }))
+  })
+
+  const disable = Effect.suspend(() => {
+    disabled = true
+    registration = undefined
+    options.onOffersChanged()
+    return Effect.asVoid(supervisor.stop(key))
+  })
 
   const member: Member = {
     ...found,
@@ -198,6 +214,8 @@ export const startMember = Effect.fnUntraced(function*(options: MemberOptions) {
     request,
     act,
     restart,
+    disable,
+    isDisabled: () => disabled,
     meter
   }
   return member

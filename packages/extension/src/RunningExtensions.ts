@@ -93,7 +93,7 @@ export const makeExtensions = Effect.gen(function*() {
     const next = present()
     // A start that finds nothing begins nothing.
     if (next === undefined) return yield* Effect.as(old.stop, report)
-    const followed = yield* succeed(old, staying, next, report)
+    const followed = yield* succeed(old, staying, next, report, options.workspace)
     session = followed.session
     onOffersChanged()
     onFiguresChanged()
@@ -108,6 +108,13 @@ export const makeExtensions = Effect.gen(function*() {
     const member = session?.members.find((each) => each.key === key)
     return member === undefined ? Effect.fail(new CallFailed({ extension: name, reason: "unknown" })) : Effect.succeed(member)
   }
+
+  /** Does something with the extension of that key; false if there is none. */
+  const ofMember = (key: string, does: (member: Member) => Effect.Effect<void>) =>
+    Effect.suspend(() => {
+      const member = session?.members.find((each) => each.key === key)
+      return member === undefined ? Effect.succeed(false) : Effect.as(does(member), true)
+    })
 
   const callTool = Effect.fnUntraced(function*(
     name: string,
@@ -154,7 +161,7 @@ export const makeExtensions = Effect.gen(function*() {
 
   /** Those that registered for the event, and closed guards that cannot be asked what they registered for. */
   const isAsked = (member: Member, event: HookName) =>
-    member.registration()?.events.includes(event) ?? (event === "tool_call" && isClosedGuard(member))
+    !member.isDisabled() && (member.registration()?.events.includes(event) ?? (event === "tool_call" && isClosedGuard(member)))
 
   const subscribers = (event: HookName): ReadonlyArray<Subscriber> => {
     if (event === "session_start") opened = true
@@ -165,7 +172,8 @@ export const makeExtensions = Effect.gen(function*() {
       key: member.key,
       onFailure: member.manifest.on_failure ?? member.family.onFailure,
       inPlanMode: !member.family.silentInPlanMode.includes(event),
-      onReload: !member.family.silentOnReload.includes(event),
+      // One that goes on as it was has not ended, and does not start.
+      onReload: !member.family.silentOnReload.includes(event) && session?.kept?.includes(member) !== true,
       ask: (event, payload) => member.request({ type: "event", event, payload }, options)
     }))
     const whole = event === "tool_call" ? [...list, ...closedGuards.map(absent)] : list
@@ -204,11 +212,8 @@ export const makeExtensions = Effect.gen(function*() {
   return {
     start: (options: StartOptions) => turn.withPermits(1)(start(options)),
     stop: turn.withPermits(1)(stopSession),
-    restart: (key: string) =>
-      Effect.suspend(() => {
-        const member = session?.members.find((each) => each.key === key)
-        return member === undefined ? Effect.succeed(false) : Effect.as(member.restart, true)
-      }),
+    restart: (key: string) => ofMember(key, ({ restart }) => restart),
+    disable: (key: string) => ofMember(key, ({ disable }) => disable),
     tools,
     commands,
     modes: Effect.map(offerings, modesOf),

@@ -52,8 +52,8 @@ export interface SessionAccessShape {
   /** The title, after setting it when one is given. */
   readonly name: (title: string | undefined) => Effect.Effect<string, HostRequestFailed>
   readonly usage: Effect.Effect<ContextUsage, HostRequestFailed>
-  /** Takes a message at once; when it reaches the model is the agent's business. */
-  readonly say: (extension: string, message: UserMessage) => Effect.Effect<void>
+  /** Takes a message at once, or gives why it was dropped; when it reaches the model is the agent's business. */
+  readonly say: (extension: string, message: UserMessage) => Effect.Effect<string | undefined>
 }
 
 const unavailable = Effect.fail(new HostRequestFailed({ reason: "host request is unavailable", cancelled: true }))
@@ -65,6 +65,6 @@ export const SessionAccess: Context.Reference<SessionAccessShape> = Context.Refe
     info: unavailable,
     name: () => unavailable,
     usage: unavailable,
-    say: () => Effect.void
+    say: () => Effect.undefined
   })
 })

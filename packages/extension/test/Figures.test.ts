@@ -101,25 +101,31 @@ describe("Extensions.figures", () => {
   it.effect("a reply that is read after its request was given up is late, and its effects do not count", () => {
     const a = peer({ tools: [tool("t")] }, (message, self) =>
       message.type === "tool"
-        ? Effect.andThen(
-          self.send({ type: "update", status: { key: "s", text: "held" } }),
-          self.send({ type: "response", id: message.id, entry: "late" })
-        )
+        ? Effect.forEach([
+          { type: "update", status: { key: "s", text: "held" } },
+          // These two are read together, since the first is being shown when they come.
+          { type: "update", status: { key: "s", text: "held again" } },
+          { type: "response", id: message.id, entry: "late" }
+        ], self.send)
         : Effect.void)
-    const gate = Deferred.makeUnsafe<void>()
-    const { with: shownTo } = person({ status: () => Deferred.await(gate) })
+    const gates = [Deferred.makeUnsafe<void>(), Deferred.makeUnsafe<void>()]
+    let shows = 0
+    const { with: shownTo } = person({ status: () => Effect.suspend(() => Deferred.await(gates[shows++]!)) })
     return Effect.gen(function*() {
       const host = yield* startAll({ manifests: { a: { response_timeout_seconds: 4 } } })
       yield* shownTo(host.start)
       const call = yield* Effect.forkChild(Effect.flip(host.extensions.callTool("t", {})))
       yield* settle
+      yield* Deferred.succeed(gates[0]!, undefined)
+      yield* settle
       yield* TestClock.adjust("4 seconds")
       assert.strictEqual((yield* Fiber.join(call)).reason, "timeout")
-      yield* Deferred.succeed(gate, undefined)
+      yield* Deferred.succeed(gates[1]!, undefined)
       yield* settle
       assert.deepStrictEqual(host.entries, [])
       const [figures] = yield* host.extensions.figures
       assert.deepInclude(figures, { lateReplies: 1, requests: { open: 0, answered: 0, failed: 1 } })
+      assert.strictEqual(shows, 2)
       assert.notInclude(a.types(), "cancel")
     }).pipe(Effect.provide(memory({ a: a.script })))
   })

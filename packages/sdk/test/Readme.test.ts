@@ -6,6 +6,6 @@ const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.ur
 describe("the README", () => {
   it("shows the examples as they are", () => {
     const blocks = [...read("README.md").matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) => code)
-    assert.deepStrictEqual(blocks, [read("examples/drive.ts"), read("examples/drive-effect.ts")])
+    assert.deepStrictEqual(blocks, ["examples/deploys.ts", "test/Deploys.test.ts", "examples/drive.ts", "examples/drive-effect.ts"].map(read))
   })
 })

@@ -1,6 +1,6 @@
 /** Interactive mode: nimlet on a terminal without a prompt. The first frame stands before anything else is begun. */
 import { type KeyId, ProcessTerminal } from "@earendil-works/pi-tui"
-import { Clock, Deferred, Effect, FiberSet, FileSystem, Path, Result, Schema, Stream } from "effect"
+import { Clock, Deferred, Effect, FiberSet, type FileSystem, Path, type Stdio, Stream } from "effect"
 import type { ChildProcessSpawner } from "effect/process"
 import manifest from "../../package.json" with { type: "json" }
 import { Extensions } from "@nimlet/extension"
@@ -9,44 +9,22 @@ import type { Invocation } from "../Flags.ts"
 import { editorOf, type Host, wantsColours } from "../Host.ts"
 import { Output } from "../Output.ts"
 import { run } from "../Run.ts"
+import type { Command } from "../tui/Command.ts"
 import { filesBelow, makeCompletion } from "../tui/Completion.ts"
 import { makeDesk } from "../tui/Desk.ts"
-import { type Company, makeErrands } from "../tui/Errands.ts"
+import { makeErrands } from "../tui/Errands.ts"
+import type { Company } from "../tui/errand/ErrandRoom.ts"
+import { makeHistory } from "../tui/History.ts"
 import { composerKeys, makeKeymap } from "../tui/Keymap.ts"
-import { makePalette, type ThemeName } from "../tui/Palette.ts"
 import { Screen } from "../tui/Screen.ts"
-import { type Command, initial } from "../tui/State.ts"
+import { readScreenSettings } from "../tui/ScreenSettings.ts"
+import { initial } from "../tui/State.ts"
 import type { Mode } from "./Mode.ts"
 
 type Needs = ChildProcessSpawner.ChildProcessSpawner | FileSystem.FileSystem | Path.Path
 
-const KeyBindings = Schema.Record(Schema.String, Schema.Union([Schema.String, Schema.Array(Schema.String)]))
-const OwnFile = Schema.fromJsonString(KeyBindings)
-const SettingsFile = Schema.fromJsonString(Schema.Struct({ keybindings: Schema.optionalKey(KeyBindings) }))
-
-/** The person's own keys, by action: those of the settings, and of a file of their own over them. A file that is wrong is left aside. */
-const readKeys = Effect.fnUntraced(function*(host: Host) {
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const read = (name: string) => Effect.orElseSucceed(fs.readFileString(path.join(host.home, ".nimlet", name)), () => "{}")
-  // What else is wrong with the settings is told by whoever reads all of them.
-  const settings = Result.getOrElse(Schema.decodeResult(SettingsFile)(yield* read("config.json")), () => ({ keybindings: undefined }))
-  const own = Schema.decodeResult(OwnFile)(yield* read("keybindings.json"))
-  const chosen = { ...settings.keybindings, ...Result.getOrElse(own, () => ({})) }
-  return {
-    keys: Object.fromEntries(Object.entries(chosen).map(([action, keys]) => [action, typeof keys === "string" ? [keys] : keys])),
-    problem: Result.isFailure(own) ? "~/.nimlet/keybindings.json was left aside: it must be an object of actions, each with a key or a list of keys." : undefined
-  }
-})
-
-/** What the terminal says of its ground in `COLORFGBG`: dark where it says nothing. */
-const themeOf = ({ environment }: Host): ThemeName => {
-  const ground = Number(environment["COLORFGBG"]?.split(";").at(-1))
-  return ground === 7 || (ground >= 9 && ground <= 15) ? "light" : "dark"
-}
-
 /** What somebody who has no key may do next. */
-const firstSteps = "Without a key, try: read README.md · run ls · grep TODO. Leave with /quit to set one, then start again."
+const firstSteps = "/login gives nimlet the key of a provider, here and now. Without one, try: read README.md · run ls · grep TODO"
 
 const sinceWhen = "100 millis"
 /** How long extensions may take to stop before the person is told what is waited for. */
@@ -57,7 +35,9 @@ export const interact = Effect.fnUntraced(function*(invocation: Invocation, host
   const output = yield* Output
   const clock = yield* Clock.Clock
   const fork = yield* FiberSet.makeRuntime<Needs>()
-  const { keys, problem } = yield* readKeys(host)
+  const path = yield* Path.Path
+  const { appearance, keys, mouse, problems } = yield* readScreenSettings(host)
+  const history = yield* makeHistory(path.join(host.home, ".nimlet", "history"))
   const quit = yield* Deferred.make<void>()
   const proceed = yield* Deferred.make<void>()
   const company = yield* Deferred.make<Company>()
@@ -73,11 +53,15 @@ export const interact = Effect.fnUntraced(function*(invocation: Invocation, host
 
   const screen = new Screen({
     terminal: new ProcessTerminal(),
-    palette: makePalette({ colours: wantsColours(host), theme: themeOf(host) }),
-    state: initial({ version: manifest.version, folder: host.cwd, now: clock.currentTimeMillisUnsafe(), keymap: makeKeymap(keys) }),
+    colours: wantsColours(host),
+    mouse,
+    state: initial({ version: manifest.version, folder: host.cwd, now: clock.currentTimeMillisUnsafe(), keymap: makeKeymap(keys), appearance }),
     keys: { ...composerKeys, ...keys } as Record<string, Array<KeyId>>,
     now: () => clock.currentTimeMillisUnsafe(),
     perform: (command) => perform(command),
+    submitted: (text) => {
+      if (invocation.persist) fork(history.add(text))
+    },
     crashed: (error) => void Deferred.doneUnsafe(quit, Effect.die(error)),
     changed: ({ leaving, run }) => {
       if (ticking || (run === undefined && leaving === undefined)) return
@@ -99,13 +83,25 @@ export const interact = Effect.fnUntraced(function*(invocation: Invocation, host
   const edit = (editor: string) => (title: string, text: string) => Effect.provideContext(editText({ editor, title, text, environment, platform, lend }), needs)
   const desk = makeDesk({ dispatch: (event) => void screen.dispatch(event), editor: command === undefined ? undefined : { command, edit: edit(command) } })
   let saidId = 1_000_000
+  const stdio = yield* Effect.context<Stdio.Stdio>()
+  // Looked up by code that nothing else needs.
+  const diagnosis = Effect.promise(() => import("../Doctor.ts")).pipe(
+    Effect.flatMap(({ diagnose }) => diagnose(invocation, host)),
+    Effect.provideContext(stdio)
+  )
   const errands = makeErrands({
     dispatch: (event) => void screen.dispatch(event),
     state: () => screen.state,
     company: Deferred.await(company),
     present: () => present,
     remember: (text) => screen.remember(text),
-    ids: () => saidId++
+    ids: () => saidId++,
+    frontend: desk.frontend,
+    home: host.home,
+    settingsFile: path.join(host.home, ".nimlet", "config.json"),
+    diagnosis,
+    environment: host.environment,
+    platform: host.platform
   })
   const tell = (text: string, level: "info" | "warning" = "info") => Effect.sync(() => void screen.dispatch({ type: "notice", level, text }))
 
@@ -135,10 +131,15 @@ export const interact = Effect.fnUntraced(function*(invocation: Invocation, host
   }
 
   let files: { readonly until: number; readonly names: Promise<ReadonlyArray<string>> } | undefined
-  screen.completion = makeCompletion(() => screen.state, () => {
-    const now = clock.currentTimeMillisUnsafe()
-    if (files === undefined || files.until < now) files = { until: now + 10_000, names: Effect.runPromise(Effect.provideContext(filesBelow(host.cwd), needs)) }
-    return files.names
+  screen.completion = makeCompletion({
+    state: () => screen.state,
+    files: () => {
+      const now = clock.currentTimeMillisUnsafe()
+      if (files === undefined || files.until < now) files = { until: now + 10_000, names: Effect.runPromise(Effect.provideContext(filesBelow(host.cwd), needs)) }
+      return files.names
+    },
+    invoke: (extension, handle, args) =>
+      present === undefined ? Promise.resolve(undefined) : Effect.runPromise(Effect.orElseSucceed(present.extensions.invoke(extension, handle, args), () => undefined))
   })
 
   const mode: Mode = {
@@ -174,7 +175,9 @@ export const interact = Effect.fnUntraced(function*(invocation: Invocation, host
     return output.out(`Go on with this session: nimlet --session ${session.id}\n`)
   }))
   yield* Effect.sync(() => screen.start())
-  if (problem !== undefined) yield* tell(problem, "warning")
+  screen.askGround()
+  for (const problem of problems) yield* tell(problem, "warning")
+  for (const text of yield* history.read) screen.remember(text)
   const left = Effect.andThen(Deferred.await(quit), Effect.sync(() => {
     screen.stop()
     // Mostly they are gone before anybody could read it.

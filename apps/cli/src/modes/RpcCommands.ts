@@ -36,7 +36,8 @@ type Handlers = {
 
 const offers: { readonly [O in Exclude<Offer, "accepted">]: string } = {
   idle: "Agent is idle; use prompt.",
-  full: "Too many messages are queued already."
+  full: "Too many messages are queued already.",
+  spent: "Extensions have said enough in this turn."
 }
 
 /** What waits for a change that is under way: a client need not read the reply to `new` before it says something there. */
@@ -67,13 +68,18 @@ export const makeRpcCommands = Effect.fnUntraced(function*(
   const begin = (id: string, typed: string) => Effect.andThen(succeed(id, { state: "started" }), jobs.run(agent, { typed }, id))
   const busyWith = (id: string) => fail(id, `Agent is busy with ${jobs.busy() === "run" ? "a turn" : jobs.busy()}; interrupt it, or wait for its end.`)
 
+  const answerWith = <A extends object>(id: string) => (exit: Exit.Exit<A, { readonly message: string }>) => {
+    if (Exit.isSuccess(exit)) return succeed(id, exit.value)
+    const known = Cause.findError(exit.cause)
+    return fail(id, known._tag === "Success" ? known.success.message : Cause.hasInterrupts(exit.cause) ? "Interrupted" : Cause.pretty(exit.cause))
+  }
   /** Carries out what cannot go on beside anything else, and answers with what came of it. */
   const change = <A extends object>(id: string, kind: string, work: Effect.Effect<A, { readonly message: string }>) =>
-    jobs.busy() !== undefined ? busyWith(id) : jobs.change(kind, work, (exit) => {
-      if (Exit.isSuccess(exit)) return succeed(id, exit.value)
-      const known = Cause.findError(exit.cause)
-      return fail(id, known._tag === "Success" ? known.success.message : Cause.hasInterrupts(exit.cause) ? "Interrupted" : Cause.pretty(exit.cause))
-    })
+    jobs.busy() !== undefined ? busyWith(id) : jobs.change(kind, work, answerWith(id))
+  /** Runs a command beside the turn and answers with what it said; `otherwise` is for what may not run so. */
+  const beside = (id: string, typed: string, otherwise: Effect.Effect<unknown>) =>
+    Effect.flatMap(agent.aside(typed), (run): Effect.Effect<unknown> =>
+      run === undefined ? otherwise : jobs.beside(Effect.map(run, (message) => ({ state: "done", message })), answerWith(id)))
   const entered = ({ session, text, title }: { readonly session: { readonly id: string }; readonly text: string; readonly title: string }) =>
     ({ session_id: session.id, title, ...(text === "" ? {} : { text }) })
 
@@ -111,15 +117,18 @@ export const makeRpcCommands = Effect.fnUntraced(function*(
       const busy = jobs.busy()
       if (busy === undefined) return begin(id, message)
       if (busy !== "run") return busyWith(id)
-      if (streamingBehavior === undefined) return fail(id, "prompt requires streamingBehavior: steer or followUp while busy.")
-      return queue(id, streamingBehavior === "steer" ? "steer" : "follow_up", message)
+      return beside(id, message, streamingBehavior === undefined
+        ? fail(id, "prompt requires streamingBehavior: steer or followUp while busy.")
+        : queue(id, streamingBehavior === "steer" ? "steer" : "follow_up", message))
     },
     steer: ({ id, message }) => queue(id, "steer", message),
     follow_up: ({ id, message }) => queue(id, "follow_up", message),
     interrupt: ({ id }) => Effect.flatMap(jobs.interrupt, (did) => succeed(id, { state: did ? "interrupting" : "idle" })),
     command: ({ arguments: args = "", id, name }) => {
       if (!/^[^\s/]+$/.test(name)) return fail(id, "name must be that of a command, without its slash.")
-      return jobs.busy() === undefined ? begin(id, `/${name}${args === "" ? "" : ` ${args}`}`) : busyWith(id)
+      const typed = `/${name}${args === "" ? "" : ` ${args}`}`
+      const busy = jobs.busy()
+      return busy === undefined ? begin(id, typed) : busy === "run" ? beside(id, typed, busyWith(id)) : busyWith(id)
     },
     new: ({ id }) => change(id, "new", Effect.map(agent.newSession, entered)),
     resume: ({ id, session }) => change(id, "resume", Effect.map(agent.resume(session), entered)),

@@ -1,6 +1,6 @@
 /**
  * What a client has asked for and takes time: turns, and changes of the session. At most one is under way; one that was
- * interrupted no longer counts, so that its client can go on at once.
+ * interrupted no longer counts, so that its client can go on at once. Commands that may run beside a turn are no turns.
  */
 import { Cause, Deferred, Effect, Exit, Fiber, type Scope, Semaphore } from "effect"
 import { type Agent, EventSink, type RunResult, type UserInput } from "@nimlet/agent"
@@ -26,11 +26,13 @@ export interface RpcJobs {
   readonly run: (agent: Agent["Service"], input: UserInput, id?: string) => Effect.Effect<void>
   /** Carries out a command; `told` takes how it ended. */
   readonly change: <A, E>(kind: string, work: Effect.Effect<A, E>, told: (exit: Exit.Exit<A, E>) => Effect.Effect<void>) => Effect.Effect<void>
+  /** Carries out a command that may go on beside all of them; `told` takes how it ended. Returns at once. */
+  readonly beside: <A, E>(work: Effect.Effect<A, E>, told: (exit: Exit.Exit<A, E>) => Effect.Effect<void>) => Effect.Effect<void>
   /** Returns when the turn under way takes further words, or there is none. */
   readonly begun: Effect.Effect<void>
   /** Returns when no change is under way. */
   readonly changed: Effect.Effect<void>
-  /** Interrupts what is under way; false when nothing is. */
+  /** Interrupts what is under way, and what goes on beside it; false when nothing is. */
   readonly interrupt: Effect.Effect<boolean>
   /** Interrupts and returns when everything has ended. Nothing new is begun from then on. */
   readonly end: Effect.Effect<void>
@@ -53,6 +55,7 @@ const why = (exit: Exit.Exit<unknown, unknown>): string =>
 export const makeRpcJobs = (scope: Scope.Scope, writer: RpcWriter, publish: EventSink["publish"]): RpcJobs => {
   const jobs = new Set<Job>()
   const leaving = new Set<Job>()
+  const besides = new Set<Fiber.Fiber<void>>()
   const calls = new Map<string, CallEvent>()
   // Whoever was interrupted may need a moment to end; records of two turns never mix.
   const inTurn = Semaphore.makeUnsafe(1).withPermits(1)
@@ -128,9 +131,19 @@ export const makeRpcJobs = (scope: Scope.Scope, writer: RpcWriter, publish: Even
     yield* start("run", begun, Effect.asVoid(Effect.onExit(inTurn(work), told)), next)
   })
 
+  const beside: RpcJobs["beside"] = (work, told) => {
+    const ended = work.pipe(Effect.onExit(told), Effect.exit, Effect.asVoid, Effect.provideService(EventSink, { publish }))
+    return Effect.map(Effect.forkIn(ended, scope), (fiber) => {
+      besides.add(fiber)
+      fiber.addObserver(() => void besides.delete(fiber))
+    })
+  }
+
   const interrupt = Effect.sync(() => {
     const job = present()
-    if (job === undefined) return false
+    const any = besides.size > 0
+    for (const fiber of besides) fiber.interruptUnsafe()
+    if (job === undefined) return any
     leaving.add(job)
     job.fiber.interruptUnsafe()
     return true
@@ -142,6 +155,7 @@ export const makeRpcJobs = (scope: Scope.Scope, writer: RpcWriter, publish: Even
     change: (kind, work, told) =>
       Effect.flatMap(Deferred.make<void>(), (begun) =>
         start(kind, begun, inTurn(work).pipe(Effect.onExit(told), Effect.exit, Effect.asVoid, Effect.provideService(EventSink, { publish })), Effect.void)),
+    beside,
     begun: Effect.suspend(() => {
       const job = present()
       return job === undefined ? Effect.void : Deferred.await(job.begun)
@@ -153,7 +167,7 @@ export const makeRpcJobs = (scope: Scope.Scope, writer: RpcWriter, publish: Even
     interrupt,
     end: Effect.suspend(() => {
       closed = true
-      return Effect.asVoid(Effect.andThen(interrupt, Effect.forEach([...jobs], ({ fiber }) => Fiber.await(fiber))))
+      return Effect.asVoid(Effect.andThen(interrupt, Effect.forEach([...jobs].map(({ fiber }) => fiber).concat([...besides]), Fiber.await)))
     }),
     callOf: ({ arguments: args, tool }) => {
       const named = [...calls.values()].filter(({ tool_name }) => tool_name === tool)

@@ -1,8 +1,9 @@
-/** What completes words in the composer: commands after a slash, files after an at sign. */
+/** What completes words in the composer: commands after a slash, what stands behind them, files after an at sign. */
 import { type AutocompleteItem, type AutocompleteProvider, fuzzyFilter } from "@earendil-works/pi-tui"
-import { Effect, FileSystem, Path } from "effect"
+import { Effect, FileSystem, Path, Schema } from "effect"
 import { builtinCommands } from "@nimlet/agent"
-import { cleanLine } from "./Clean.ts"
+import { clean, cleanLine } from "./Clean.ts"
+import { themeChoices } from "./Palette.ts"
 import { offeredCommands, screenCommands } from "./reduce/Slash.ts"
 import type { State } from "./State.ts"
 
@@ -43,29 +44,78 @@ const commandItems = (state: State): ReadonlyArray<AutocompleteItem> =>
     ...offeredCommands(state).map(({ description, extension, name }) => ({ value: name, label: `/${cleanLine(name, 60)}`, description: cleanLine(`${description} (${extension})`, 200) }))
   ].toSorted((a, b) => a.value < b.value ? -1 : 1)
 
-/** Completes from what the screen knows and from the files that `files` gives. */
-export const makeCompletion = (state: () => State, files: () => Promise<ReadonlyArray<string>>): AutocompleteProvider => ({
+/** What may stand behind commands of ours. */
+const fixedArguments: Readonly<Record<string, ReadonlyArray<string>>> = {
+  theme: themeChoices,
+  trust: ["on", "off"],
+  yolo: ["on", "off"],
+  permissions: ["clear"],
+  rewind: ["undo"]
+}
+
+const Offered = Schema.Array(Schema.Struct({
+  value: Schema.String,
+  label: Schema.optionalKey(Schema.String),
+  description: Schema.optionalKey(Schema.NullOr(Schema.String))
+}))
+const isOffered = Schema.is(Offered)
+
+/** Where completions come from. */
+export interface CompletionSources {
+  readonly state: () => State
+  readonly files: () => Promise<ReadonlyArray<string>>
+  /** Calls a function of a module; undefined when it fails. */
+  readonly invoke: (extension: string, handle: number, args: ReadonlyArray<unknown>) => Promise<unknown>
+}
+
+/** What stands behind a command. */
+const argumentShape = /^\/(\S+)[ ]+([^\n]*)$/
+
+const argumentItems = ({ invoke, state }: CompletionSources, command: string, typed: string): Promise<ReadonlyArray<AutocompleteItem>> => {
+  const fixed = fixedArguments[command]
+  if (fixed !== undefined) return Promise.resolve(fixed.filter((one) => one.startsWith(typed.toLowerCase())).map((value) => ({ value, label: value })))
+  const owner = state().figures.find(({ registration, state: life }) => life === "Running" && registration?.extras?.completions[command] !== undefined)
+  const handle = owner?.registration?.extras?.completions[command]
+  if (owner === undefined || handle === undefined) return Promise.resolve([])
+  return invoke(owner.key, handle, [typed]).then((given) =>
+    !isOffered(given) ? [] : given.slice(0, shown).map(({ description, label, value }) => ({ value, label: cleanLine(label ?? value, 100), description: cleanLine(`${description ?? ""} (${owner.key})`, 200) })))
+}
+
+/** What is put into the composer is written as it stands: what would not stay in its place is not offered. */
+const harmless = (items: ReadonlyArray<AutocompleteItem>): Array<AutocompleteItem> => items.filter(({ value }) => value !== "" && clean(value) === value && !value.includes("\n"))
+
+/** Completes from what the screen knows, from files and from what modules offer. */
+export const makeCompletion = (sources: CompletionSources): AutocompleteProvider => ({
   triggerCharacters: ["@"],
   getSuggestions: (lines, cursorLine, cursorCol) => {
     const before = (lines[cursorLine] ?? "").slice(0, cursorCol)
     const command = cursorLine === 0 ? /^\/(\S*)$/.exec(before) : null
     if (command !== null) {
-      const items = fuzzyFilter([...commandItems(state())], command[1] ?? "", ({ value }) => value)
+      const items = fuzzyFilter(harmless(commandItems(sources.state())), command[1] ?? "", ({ value }) => value)
       return Promise.resolve(items.length === 0 ? null : { items, prefix: before })
+    }
+    const [, name, typed = ""] = cursorLine === 0 ? argumentShape.exec(before) ?? [] : []
+    if (name !== undefined && !/(?:^|\s)@\S*$/.test(typed)) {
+      return argumentItems(sources, name.toLowerCase(), typed).then((items) => {
+        // What stands there already is not offered: Enter shall send it.
+        const offered = items.some(({ value }) => value === typed) ? [] : harmless(items)
+        return offered.length === 0 ? null : { items: offered, prefix: typed }
+      })
     }
     const mention = /(?:^|\s)@(\S*)$/.exec(before)
     if (mention === null) return Promise.resolve(null)
     const query = mention[1] ?? ""
-    return files().then((all) => {
+    return sources.files().then((all) => {
       const found = (query === "" ? all : fuzzyFilter([...all], query, (name) => name)).slice(0, shown)
-      return found.length === 0 ? null : { items: found.map((name) => ({ value: name, label: cleanLine(name) })), prefix: `@${query}` }
+      return found.length === 0 ? null : { items: harmless(found.map((name) => ({ value: name, label: cleanLine(name) }))), prefix: `@${query}` }
     })
   },
   applyCompletion: (lines, cursorLine, cursorCol, item, prefix) => {
     const line = lines[cursorLine] ?? ""
     // Keys were faster than the list: what is typed stands, and nothing is put in its place.
     if (!line.slice(0, cursorCol).endsWith(prefix) || (prefix.startsWith("/") && cursorCol !== prefix.length)) return { lines, cursorLine, cursorCol }
-    const words = `${prefix.startsWith("/") ? "/" : "@"}${item.value}${item.value.endsWith("/") ? "" : " "}`
+    const mark = prefix.startsWith("/") ? "/" : prefix.startsWith("@") ? "@" : ""
+    const words = `${mark}${item.value}${item.value.endsWith("/") ? "" : " "}`
     const head = line.slice(0, cursorCol - prefix.length) + words
     return { lines: lines.map((one, index) => index === cursorLine ? head + line.slice(cursorCol) : one), cursorLine, cursorCol: head.length }
   }

@@ -3,7 +3,7 @@ import { Deferred, Effect } from "effect"
 import type { Answer, Approval, Confirmation, FrontendShape } from "@nimlet/extension"
 import { EditorFailed, programOf } from "../ExternalEditor.ts"
 import type { Outcome, Question } from "./Dialog.ts"
-import type { Event } from "./State.ts"
+import type { Event } from "./Event.ts"
 
 /** What a desk is made of. */
 export interface DeskOptions {

@@ -1,27 +1,35 @@
-/** The keys of the screen: what each action is called, what it does, and which keys do it. Pure. */
+/** The keys of the screen and of the composer: what each action is called, what it does, and which keys do it. Pure. */
+import { TUI_KEYBINDINGS } from "@earendil-works/pi-tui"
 
-/** An action that keys can be bound to. */
-export type Action = "interrupt" | "clear" | "leave" | "details" | "followUp" | "takeBack" | "suspend" | "editor" | "mode"
+/** An action of the screen that keys can be bound to. */
+export type Action =
+  | "interrupt" | "clear" | "leave" | "details" | "followUp" | "takeBack" | "suspend" | "editor" | "mode" | "search" | "image"
 
-/** An action's name in settings, its keys, and what it does. */
+/** An action's name in settings, the keys that do it, and what it does. */
 export interface Binding {
   readonly name: string
   readonly keys: ReadonlyArray<string>
   readonly about: string
 }
 
-/** The actions of the screen as they are bound when nobody says otherwise. */
-export const defaultKeys: { readonly [A in Action]: Binding } = {
-  interrupt: { name: "app.interrupt", keys: ["escape"], about: "interrupt; dismiss a question; clear the composer" },
-  clear: { name: "app.clear", keys: ["ctrl+c"], about: "clear the composer; interrupt; twice: leave" },
-  leave: { name: "app.quit", keys: ["ctrl+d"], about: "leave, with nothing in the composer" },
-  details: { name: "app.details", keys: ["ctrl+o"], about: "show calls and thinking at length, or in short" },
-  followUp: { name: "app.message.followUp", keys: ["alt+enter"], about: "say it when the run has ended" },
-  takeBack: { name: "app.message.dequeue", keys: ["alt+up"], about: "take back what waits to be said" },
-  suspend: { name: "app.suspend", keys: ["ctrl+z"], about: "go to the background; `fg` comes back" },
-  editor: { name: "app.editor.external", keys: ["ctrl+g"], about: "write in your own editor" },
-  mode: { name: "app.thinking.cycle", keys: ["shift+tab"], about: "the next way of working: act, plan, those of extensions" }
+interface Bound extends Binding {
+  readonly action: Action
 }
+
+/** The actions of the screen as they are bound when nobody says otherwise. Of two with one key the earlier has it. */
+const defaultKeys: ReadonlyArray<Bound> = [
+  { action: "interrupt", name: "app.interrupt", keys: ["escape"], about: "interrupt; dismiss a question; clear the composer" },
+  { action: "clear", name: "app.clear", keys: ["ctrl+c"], about: "clear the composer; interrupt; twice: leave" },
+  { action: "leave", name: "app.quit", keys: ["ctrl+d"], about: "leave, with nothing in the composer" },
+  { action: "details", name: "app.details", keys: ["ctrl+o"], about: "show calls and thinking at length, or in short" },
+  { action: "search", name: "app.search", keys: ["ctrl+f"], about: "search the conversation" },
+  { action: "followUp", name: "app.message.followUp", keys: ["alt+enter"], about: "say it when the run has ended" },
+  { action: "takeBack", name: "app.message.dequeue", keys: ["alt+up"], about: "take back what waits to be said" },
+  { action: "suspend", name: "app.suspend", keys: ["ctrl+z"], about: "go to the background; `fg` comes back" },
+  { action: "editor", name: "app.editor.external", keys: ["ctrl+g"], about: "write in your own editor" },
+  { action: "image", name: "app.image.paste", keys: ["ctrl+v"], about: "attach the picture in the clipboard" },
+  { action: "mode", name: "app.thinking.cycle", keys: ["shift+tab"], about: "the next way of working: act, plan, those of extensions" }
+]
 
 /** Keys of the composer that differ from the terminal library's own. */
 export const composerKeys: Readonly<Record<string, ReadonlyArray<string>>> = {
@@ -31,45 +39,82 @@ export const composerKeys: Readonly<Record<string, ReadonlyArray<string>>> = {
   "tui.editor.historyNext": ["ctrl+n"]
 }
 
-/** What the composer does, for the table. */
-const composerTable: ReadonlyArray<readonly [string, string]> = [
-  ["enter", "send; while the agent works: say it before its next step"],
-  ["shift+enter, alt+j, ctrl+j", "new line; a backslash before enter does it, too"],
-  ["up, down, ctrl+p, ctrl+n", "earlier prompts"],
-  ["tab", "complete; with nothing typed: to the buttons of extensions"],
-  ["ctrl+-", "undo"],
-  ["ctrl+w, ctrl+u, ctrl+k", "cut a word, to the line's start, to its end"],
-  ["ctrl+y, alt+y", "put back what was cut, or what was cut before it"],
-  ["@", "names of files"],
-  ["/", "commands"]
-]
-
-/** Which keys do what. */
-export type Keymap = { readonly [A in Action]: ReadonlyArray<string> }
-
-const actions: ReadonlyArray<Action> = ["interrupt", "clear", "leave", "details", "followUp", "takeBack", "suspend", "editor", "mode"]
-
-/** The keys in force. What a person says of an action takes the place of its own keys; names nobody knows mean nothing. */
-export const makeKeymap = (chosen: Readonly<Record<string, ReadonlyArray<string>>> = {}): Keymap => {
-  const keys = (action: Action) => chosen[defaultKeys[action].name]?.map((key) => key.toLowerCase()) ?? defaultKeys[action].keys
-  return {
-    interrupt: keys("interrupt"),
-    clear: keys("clear"),
-    leave: keys("leave"),
-    details: keys("details"),
-    followUp: keys("followUp"),
-    takeBack: keys("takeBack"),
-    suspend: keys("suspend"),
-    editor: keys("editor"),
-    mode: keys("mode")
-  }
+/** What the composer does, where the library's own words would not tell it. */
+const composerAbout: Readonly<Record<string, string>> = {
+  "tui.input.submit": "send; while the agent works: say it before its next step",
+  "tui.input.newLine": "new line; a backslash before enter does it, too",
+  "tui.input.tab": "complete; with nothing typed: to the buttons of extensions",
+  "tui.editor.historyPrevious": "the prompt before",
+  "tui.editor.historyNext": "the prompt after",
+  "tui.editor.cursorUp": "move cursor up; on the first line: the prompt before",
+  "tui.editor.cursorDown": "move cursor down; on the last line: the prompt after",
+  "tui.editor.yank": "put back what was cut",
+  "tui.editor.yankPop": "put back what was cut before it"
 }
 
-/** The action a key does. */
-export const actionOf = (keymap: Keymap, key: string): Action | undefined => actions.find((action) => keymap[action].includes(key))
+const composerBindings: ReadonlyArray<Binding> = Object.entries(TUI_KEYBINDINGS).flatMap(([name, { defaultKeys: own, description }]): ReadonlyArray<Binding> =>
+  !/^tui\.(editor|input)\./.test(name) || name === "tui.input.copy"
+    ? []
+    : [{ name, keys: composerKeys[name] ?? (typeof own === "string" ? [own] : own), about: composerAbout[name] ?? description.toLowerCase() }])
 
-/** All keys, one a line. */
-export const keyTable = (keymap: Keymap): string =>
-  [...actions.map((action) => [keymap[action].join(", "), defaultKeys[action].about] as const), ...composerTable]
-    .map(([keys, about]) => `${keys.padEnd(28)} ${about}`)
-    .join("\n")
+/** Which keys do what: `screen` comes before `composer`. */
+export interface Keymap {
+  readonly screen: ReadonlyArray<Bound>
+  readonly composer: ReadonlyArray<Binding>
+}
+
+/** What a person says of actions, by their names: the keys that take the place of an action's own, none to switch it off. */
+export type ChosenKeys = Readonly<Record<string, ReadonlyArray<string>>>
+
+/** The keys in force. */
+export const makeKeymap = (chosen: ChosenKeys = {}): Keymap => {
+  const bound = <B extends Binding>(binding: B): B => ({ ...binding, keys: (chosen[binding.name] ?? binding.keys).map((key) => key.toLowerCase()) })
+  return { screen: defaultKeys.map(bound), composer: composerBindings.map(bound) }
+}
+
+const shape = /^(?:(?:ctrl|shift|alt|super)\+)*(?:[^\s+]|\+|f\d{1,2}|escape|esc|enter|return|tab|space|backspace|delete|insert|clear|home|end|pageup|pagedown|up|down|left|right)$/i
+
+/** What is wrong with what was chosen, a sentence each: names there are not, keys there are not, one key twice. */
+export const keyProblems = (chosen: ChosenKeys): ReadonlyArray<string> => {
+  const keymap = makeKeymap(chosen)
+  const known = [...keymap.screen, ...keymap.composer]
+  const unknown = Object.keys(chosen).filter((name) => !known.some((binding) => binding.name === name))
+  const odd = Object.entries(chosen).flatMap(([name, keys]) => keys.filter((key) => !shape.test(key)).map((key) => `${name}: '${key}' is no key`))
+  const twice = Object.entries(chosen).flatMap(([name, keys]) => keys.flatMap((key) =>
+    keymap.screen.filter((other) => other.name !== name && other.keys.includes(key.toLowerCase())).map((other) => `${name}: ${key} does ${other.name}, too`)))
+  return [...unknown.map((name) => `there is no action '${name}' (/keys lists them)`), ...odd, ...twice]
+}
+
+/** The action of the screen that a key does. */
+export const actionOf = ({ screen }: Keymap, key: string): Action | undefined => {
+  const wanted = key.toLowerCase()
+  return screen.find(({ keys }) => keys.includes(wanted))?.action
+}
+
+const short: Readonly<Record<string, string>> = { escape: "esc" }
+
+/** The first key of an action, as a hint names it; undefined where none does it. */
+export const keyOf = ({ screen }: Keymap, action: Action): string | undefined => {
+  const key = screen.find((bound) => bound.action === action)?.keys[0]
+  return key === undefined ? undefined : short[key] ?? key
+}
+
+/** The composer's keys that come to it: with something typed, what leaves is its own, too. */
+const reached = (screen: Keymap["screen"], { keys, ...rest }: Binding): Binding => {
+  const taken = screen.flatMap(({ action, keys: own }) => action === "leave" ? [] : own)
+  return { ...rest, keys: keys.filter((key) => !taken.includes(key)) }
+}
+
+const row = ({ about, keys, name }: Binding): string => {
+  const head = keys.length === 0 ? "(no key)" : keys.join(", ")
+  return `${head.length > 24 ? `${head}\n${" ".repeat(24)}` : head.padEnd(24)} ${about} · ${name}`
+}
+
+/** All keys, one action a line, its name in settings at the end. */
+export const keyTable = ({ composer, screen }: Keymap): string =>
+  [
+    ...[...screen, ...composer.map((binding) => reached(screen, binding))].map(row),
+    `${"@".padEnd(24)} names of files`,
+    `${"/".padEnd(24)} commands`,
+    "Other keys for an action: ~/.nimlet/keybindings.json, such as {\"app.suspend\": \"ctrl+x\"}"
+  ].join("\n")

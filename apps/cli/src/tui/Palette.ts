@@ -7,6 +7,11 @@ export type Style = (text: string) => string
 /** Which of the two grounds the colours stand on. */
 export type ThemeName = "dark" | "light"
 
+/** What a person may choose: one of the two, or what the terminal says. */
+export const themeChoices = ["auto", "dark", "light"] as const
+/** What a person may choose. */
+export type ThemeChoice = (typeof themeChoices)[number]
+
 /** The styles; those of colour do nothing where none is wanted. */
 export interface Palette {
   readonly bold: Style
@@ -49,3 +54,6 @@ export const makePalette = ({ colours, theme }: { readonly colours: boolean; rea
     styled: { normal: plain, muted: dim, accent, success: green, warning: yellow, error: red, emphasis: bold }
   }
 }
+
+/** The ground that the colours stand on. */
+export const themeOf = ({ ground, theme }: { readonly theme: ThemeChoice; readonly ground: ThemeName }): ThemeName => theme === "auto" ? ground : theme

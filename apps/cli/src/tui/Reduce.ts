@@ -1,11 +1,16 @@
 /** The reducer: the state after something happened, and what is to be done about it. It waits for nothing. Pure. */
+import type { Command } from "./Command.ts"
 import { openDialog } from "./Dialog.ts"
+import type { Event } from "./Event.ts"
+import { aspectOf, aspectsOfLiving, onAspect } from "./reduce/Aspects.ts"
+import { press } from "./reduce/Buttons.ts"
 import { onKey, shown } from "./reduce/Keys.ts"
-import { send, submit } from "./reduce/Slash.ts"
+import { onPaste, onPicture } from "./reduce/Pictures.ts"
+import { say } from "./reduce/Send.ts"
+import { submit } from "./reduce/Slash.ts"
 import { add, closeRun, onAgentEvent } from "./reduce/Transcript.ts"
-import type { Command, Event, State, Step } from "./State.ts"
-
-const step = (state: State, ...commands: ReadonlyArray<Command>): Step => ({ state, commands, taken: true })
+import type { State } from "./State.ts"
+import { step, type Step } from "./Step.ts"
 
 const joined = (...texts: ReadonlyArray<string>): string => texts.filter((text) => text !== "").join("\n\n")
 
@@ -23,11 +28,18 @@ const ended = (state: State, back: string, editorText: string): Step => {
   const compose = (text: string): ReadonlyArray<Command> => text === "" ? [] : [{ type: "compose", text, instead: false }]
   const [next, ...later] = state.later
   if (next !== undefined && state.run?.interrupted !== true) {
-    const going = send({ ...idle, later }, next.text, next.literal)
+    const going = say({ ...idle, later }, next)
     return step(going.state, ...compose(joined(back, editorText)), ...going.commands)
   }
   const own = state.later.flatMap(({ literal, text }) => literal ? [] : [text])
   return step({ ...idle, later: [] }, ...compose(joined(state.sent ?? "", back, ...own, editorText)), ...ring)
+}
+
+const onFigures = (state: State, figures: State["figures"]): Step => {
+  const aspects = aspectsOfLiving(state, figures)
+  const titled = aspectOf(state, "title")
+  const next: State = { ...state, figures, aspects }
+  return titled !== undefined && aspectOf(next, "title") === undefined ? step(next, { type: "title", text: "" }) : step(next)
 }
 
 /** What happens beside keys. */
@@ -52,7 +64,7 @@ const onEvent = (state: State, event: Exclude<Event, { readonly type: "key" }>):
     case "notice":
       return step(add(state, { kind: "notice", level: event.level, text: event.text, ...(event.from === undefined ? {} : { from: event.from }) }))
     case "figures":
-      return step({ ...state, figures: event.figures })
+      return onFigures(state, event.figures)
     case "opened":
       if (state.session.id === "") return step({ ...state, session: { id: event.session, title: "" } })
       return step({ ...state, session: { id: event.session, title: "" }, tokens: { input: 0, output: 0, context: 0, run: 0, steps: 0 } }, { type: "load" })
@@ -73,12 +85,30 @@ const onEvent = (state: State, event: Exclude<Event, { readonly type: "key" }>):
       return ended(state, event.back, event.editorText)
     case "waiting":
       return step({ ...state, waiting: event.waiting })
+    case "aside": {
+      const at = state.asides.indexOf(event.text)
+      return step({ ...state, asides: event.over ? state.asides.filter((_, index) => index !== at) : [...state.asides, event.text] })
+    }
     case "said":
-      return state.run === undefined ? send(state, event.words.text, event.words.literal) : step({ ...state, later: [...state.later, event.words] })
+      return state.run === undefined ? say(state, event.words) : step({ ...state, later: [...state.later, event.words] })
     case "submitted":
       return submit({ ...state, leaving: undefined }, event.text, event.as)
     case "items":
       return state.overlay?.kind === "picker" && state.overlay.what === event.what ? step({ ...state, overlay: { ...state.overlay, items: event.items } }) : step(state)
+    case "gathered":
+      return state.overlay?.kind === "search" ? step({ ...state, overlay: { ...state.overlay, items: event.items } }) : step(state)
+    case "pasted":
+      return onPaste(state, event.text)
+    case "pictured":
+      return onPicture(state, event.picture)
+    case "written":
+      return step(state, { type: "insert", text: event.text })
+    case "clicked":
+      return press(state, event.key, event.action)
+    case "ground":
+      return step({ ...state, appearance: { ...state.appearance, ground: event.ground } })
+    case "aspect":
+      return onAspect(state, event.extension, event.aspect, event.value)
     case "log":
       return state.overlay?.kind === "extensions" ? step({ ...state, overlay: { ...state.overlay, log: { key: event.key, lines: event.lines } } }) : step(state)
     case "shell":

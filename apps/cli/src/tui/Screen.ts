@@ -4,71 +4,54 @@
  * The library's classes stand at this edge and nowhere else.
  */
 import {
-  type AutocompleteProvider, type Component, decodeKittyPrintable, Editor, isKeyRelease, type KeybindingsConfig, KeybindingsManager, parseKey, setKeybindings, type Terminal,
-  TuiMainScreen, TUI_KEYBINDINGS
+  type AutocompleteProvider, type Component, decodeKittyPrintable, Editor, isKeyRelease, type KeybindingsConfig, KeybindingsManager, parseKey, setKeybindings, type Terminal, TUI_KEYBINDINGS
 } from "@earendil-works/pi-tui"
-import { clean } from "./Clean.ts"
-import type { Palette } from "./Palette.ts"
+import { clean, cleanLine } from "./Clean.ts"
+import type { Command } from "./Command.ts"
+import { Drawing, enter, leave } from "./Drawing.ts"
+import type { Event } from "./Event.ts"
+import { askCursor, cursorRow, giveMouse, type MouseEvent, mouseEvent, takeMouse } from "./Mouse.ts"
+import { makePalette, type Palette, type ThemeName, themeOf } from "./Palette.ts"
 import { reduce } from "./Reduce.ts"
-import type { Command, Event, State } from "./State.ts"
-import { aboveComposer, belowComposer, startFor, transcriptLines } from "./view/Frame.ts"
-import { makeHighlighter } from "./view/Highlight.ts"
+import { aspectOf } from "./reduce/Aspects.ts"
+import { Scrollback } from "./Scrollback.ts"
+import type { State } from "./State.ts"
+import { aboveComposer, belowComposer, buttonAt, hasButtons } from "./view/Frame.ts"
+import { type Highlighter, makeHighlighter } from "./view/Highlight.ts"
 import { ItemLines, type Look } from "./view/Items.ts"
-
-/** How many lines of the transcript are written anew when all is. */
-const rebuilt = 2_000
-/** How many lines beyond the screen are held before those that have scrolled away are let go. */
-const held = 600
 
 /** Enter that was pressed before the terminal was ours comes as a line feed; for so long after the start it is Enter, in milliseconds. */
 const typedAhead = 1_000
+/** How long a terminal may take to tell its colours; most that do not tell never will. */
+const colourMillis = 1_000
+
+const pasteShape = /^\u001b\[200~([\s\S]*)\u001b\[201~$/
+
+/** What was pasted, without what would not stay in its place. Some terminals end its lines with carriage returns. */
+const harmlessPaste = (data: string): string => {
+  const pasted = pasteShape.exec(data)?.[1]
+  return pasted === undefined ? data : `\u001b[200~${pasted.replaceAll(/\r\n?/g, "\n").split("\t").map(clean).join("\t")}\u001b[201~`
+}
 
 /** What a screen is made of. */
 export interface ScreenOptions {
   readonly terminal: Terminal
-  readonly palette: Palette
+  readonly colours: boolean
+  /** Whether clicks may be taken while there is something to click. */
+  readonly mouse: boolean
   readonly state: State
   readonly keys: KeybindingsConfig
   /** Milliseconds now. */
   readonly now: () => number
   /** Does what the screen cannot do by itself. */
   readonly perform: (command: Command) => void
+  /** Told of each prompt that was sent. */
+  readonly submitted: (text: string) => void
   /** Told after each event. */
   readonly changed: (state: State) => void
   /** Told of what went wrong in drawing or at a key, where nobody else can hear of it. */
   readonly crashed: (error: unknown) => void
 }
-
-/** Draws, and lets go of lines that are the scrollback's by now, so that a frame costs what is on the screen. */
-class Drawing extends TuiMainScreen {
-  drawn: () => void = () => undefined
-
-  protected override doRender(): void {
-    super.doRender()
-    this.drawn()
-  }
-
-  /** Forgets the first lines; none of them may be on the screen. */
-  drop(count: number): void {
-    const { cursorRow, hardwareCursorRow, maxLinesRendered, previousLines, previousViewportTop, ...size } = this.captureRenderState()
-    this.restoreRenderState({
-      ...size,
-      previousLines: previousLines.slice(count),
-      cursorRow: cursorRow - count,
-      hardwareCursorRow: hardwareCursorRow - count,
-      maxLinesRendered: maxLinesRendered - count,
-      previousViewportTop: previousViewportTop - count
-    })
-  }
-
-  protected override getExitRestoreSuffix(): string {
-    return leave
-  }
-}
-
-/** Tells us whether the window has the person's eye, and remembers the title that was there. */
-const enter = "\u001b[?1004h\u001b[22;0t"
-const leave = "\u001b[?1004l\u001b[23;0t"
 
 /** The screen. */
 export class Screen {
@@ -77,39 +60,47 @@ export class Screen {
   readonly #tui: Drawing
   readonly #editor: Editor
   readonly #items = new ItemLines()
-  readonly #look: (width: number) => Look
-  /** The item that drawing begins with, and how many of its lines are left out. */
-  #from = 0
-  #skipped = 0
-  #skippedId = -1
-  #size = ""
+  readonly #scrollback = new Scrollback(this.#items)
+  readonly #highlight: Highlighter
+  #palette: Palette
+  #theme: ThemeName
+  #thinkingLabel: string | undefined
+  /** How many lines are drawn, and from which on those between transcript and composer. */
   #lines = 0
+  #above = 0
   #submitAs: "steer" | "followUp" = "steer"
   #up = false
   #since = 0
+  #hasMouse = false
+  /** The wheel was turned: it is the terminal's until the next key. */
+  #lentMouse = false
+  /** A click that waits for the terminal to tell where the cursor is. */
+  #clicked: MouseEvent | undefined
 
   constructor(options: ScreenOptions) {
-    const { palette } = options
     this.#options = options
     this.#state = options.state
+    this.#theme = themeOf(options.state.appearance)
+    this.#palette = makePalette({ colours: options.colours, theme: this.#theme })
     setKeybindings(new KeybindingsManager(TUI_KEYBINDINGS, options.keys))
     this.#tui = new Drawing(options.terminal)
+    const dim = (text: string) => this.#palette.dim(text)
     this.#editor = new Editor(this.#tui, {
-      borderColor: palette.dim,
-      selectList: { selectedPrefix: palette.accent, selectedText: palette.bold, description: palette.dim, scrollInfo: palette.dim, noMatch: palette.dim }
+      borderColor: options.state.appearance.plain ? () => "" : dim,
+      selectList: { selectedPrefix: (text) => this.#palette.accent(text), selectedText: (text) => this.#palette.bold(text), description: dim, scrollInfo: dim, noMatch: dim }
     }, { autocompleteMaxVisible: 8 })
-    const highlight = makeHighlighter(palette, () => {
+    this.#highlight = makeHighlighter(() => this.#palette, () => {
       this.#items.forget()
       this.#tui.requestRender()
     })
-    this.#look = (width) => ({ palette, highlight, open: this.#state.open, width })
     const root: Component = { render: (width) => this.#guarded(() => this.#render(Math.max(1, width)), []), invalidate: () => this.#editor.invalidate() }
     this.#tui.addChild(root)
     this.#tui.setFocus(this.#editor)
     this.#tui.drawn = () => this.#letGo()
+    this.#tui.onTerminalColorSchemeChange((ground) => void this.dispatch({ type: "ground", ground }))
     this.#tui.addInputListener((given) => {
-      const data = given === "\n" && options.now() - this.#since < typedAhead ? "\r" : given
-      return this.#guarded(() => this.#key(data), true) ? { consume: true } : { data }
+      const data = given === "\n" && options.now() - this.#since < typedAhead ? "\r" : harmlessPaste(given)
+      return this.#guarded(() => this.#input(data), true) ? { consume: true } : { data }
     })
     this.#editor.onSubmit = (text) => this.#submit(text)
   }
@@ -124,22 +115,34 @@ export class Screen {
     this.#since = this.#options.now()
     this.#tui.start()
     this.#options.terminal.write(enter)
-    this.#options.terminal.setTitle(`nimlet · ${clean(this.#state.folder.split("/").at(-1) ?? "").slice(0, 60)}`)
+    this.#title("")
     this.#up = true
     this.#tui.renderNow()
+  }
+
+  /** Asks the terminal how bright its ground is, and to tell when that changes. */
+  askGround(): void {
+    this.#tui.setTerminalColorSchemeNotifications(true)
+    const heard = ({ background }: { readonly background?: { readonly r: number; readonly g: number; readonly b: number } }) => {
+      if (background === undefined) return
+      const { b, g, r } = background
+      this.dispatch({ type: "ground", ground: 0.299 * r + 0.587 * g + 0.114 * b > 127 ? "light" : "dark" })
+    }
+    void this.#tui.queryTerminalColors({ timeoutMs: colourMillis, onLateReply: heard }).then(heard)
   }
 
   /** Gives the terminal back as it was. */
   stop(): void {
     if (!this.#up) return
     this.#up = false
+    this.#hasMouse = false
     this.#options.terminal.write(leave)
     this.#tui.stop()
   }
 
   /** Takes the terminal again after somebody else had it. */
   resume(): void {
-    this.#size = ""
+    this.#scrollback.forget()
     this.#tui.start()
     this.#options.terminal.write(enter)
     this.#up = true
@@ -156,23 +159,27 @@ export class Screen {
     return this.#editor.getExpandedText()
   }
 
-  /** Puts a text in the composer's place. */
+  /** Puts a text in the composer's place. It may come from anybody: the composer writes what is in it as it stands. */
   compose(text: string): void {
-    this.#editor.setText(text)
+    this.#editor.setText(clean(text))
     this.#tui.requestRender()
   }
 
   /** A prompt of earlier, for the composer's history. */
   remember(text: string): void {
-    this.#editor.addToHistory(text)
+    this.#editor.addToHistory(clean(text))
   }
 
   /** Something happened. */
   dispatch(event: Event): boolean {
     const { commands, state, taken } = reduce(this.#state, event, this.#options.now())
     this.#state = state
+    this.#restyle()
     for (const command of commands) this.#obey(command)
-    if (this.#up) this.#tui.requestRender()
+    if (this.#up) {
+      this.#settleMouse()
+      this.#tui.requestRender()
+    }
     this.#options.changed(this.#state)
     return taken
   }
@@ -187,10 +194,39 @@ export class Screen {
     }
   }
 
+  /** All of it is drawn anew when it looks otherwise. */
+  #restyle(): void {
+    const theme = themeOf(this.#state.appearance)
+    const label = aspectOf(this.#state, "hidden_thinking_label")?.value
+    const thinkingLabel = typeof label === "string" ? label : undefined
+    if (theme === this.#theme && thinkingLabel === this.#thinkingLabel) return
+    this.#theme = theme
+    this.#thinkingLabel = thinkingLabel
+    this.#palette = makePalette({ colours: this.#options.colours, theme })
+    this.#items.forget()
+    this.#scrollback.forget()
+    if (this.#up) this.#tui.requestRender(true)
+  }
+
+  /** Clicks are taken while there is a button, so that the terminal's own selecting is disturbed as little as can be. */
+  #settleMouse(): void {
+    const wants = this.#options.mouse && !this.#lentMouse && hasButtons(this.#state)
+    if (wants === this.#hasMouse) return
+    this.#hasMouse = wants
+    this.#options.terminal.write(wants ? takeMouse : giveMouse)
+  }
+
+  #title(text: string): void {
+    const usual = `nimlet · ${this.#state.folder.split("/").at(-1) ?? ""}`
+    this.#options.terminal.setTitle(cleanLine(text === "" ? usual : text, 80))
+  }
+
   #obey(command: Command): void {
     switch (command.type) {
       case "compose":
         return this.compose(command.instead ? command.text : [command.text, this.composed].filter((text) => text !== "").join("\n\n"))
+      case "insert":
+        return this.#editor.insertTextAtCursor(clean(command.text))
       case "submit": {
         const text = this.composed
         this.#submitAs = command.as
@@ -198,13 +234,15 @@ export class Screen {
         return this.#submit(text)
       }
       case "redraw":
-        this.#size = ""
+        this.#scrollback.forget()
         return this.#tui.requestRender(true)
       case "ring":
         // What iTerm and others show as a notice, and the bell for the rest.
         return this.#options.terminal.write("\u001b]9;nimlet waits for you\u0007\u0007")
       case "copy":
         return this.#options.terminal.write(`\u001b]52;c;${Buffer.from(command.text).toString("base64")}\u0007`)
+      case "title":
+        return this.#title(command.text)
       default:
         return this.#options.perform(command)
     }
@@ -214,62 +252,71 @@ export class Screen {
     const as = this.#submitAs
     this.#submitAs = "steer"
     if (text.trim() !== "") this.#editor.addToHistory(text)
+    this.#options.submitted(text)
     this.dispatch({ type: "submitted", text, as })
   }
 
-  /** Whether a key is not the composer's. */
-  #key(data: string): boolean {
+  /** Whether what the terminal sent is not the composer's. */
+  #input(data: string): boolean {
     if (data === "\u001b[I" || data === "\u001b[O") {
+      this.#lentMouse = false
       this.dispatch({ type: "focus", focused: data === "\u001b[I" })
       return true
     }
     if (isKeyRelease(data)) return true
-    const pasted = /^\u001b\[200~([\s\S]*)\u001b\[201~$/.exec(data)?.[1]
+    const mouse = mouseEvent(data)
+    if (mouse !== undefined) return this.#onMouse(mouse)
+    const row = this.#clicked === undefined ? undefined : cursorRow(data)
+    if (row !== undefined) return this.#click(row)
+    this.#lentMouse = false
+    const pasted = pasteShape.exec(data)?.[1]
+    if (pasted !== undefined && this.dispatch({ type: "pasted", text: pasted })) return true
     const typed = pasted ?? decodeKittyPrintable(data) ?? (/[\u0000-\u001f\u007f]/.test(data) ? "" : data)
     const composer = { empty: this.#editor.getText() === "", completing: this.#editor.isShowingAutocomplete() }
     return this.dispatch({ type: "key", key: pasted === undefined ? parseKey(data) ?? "" : "paste", typed: clean(typed), composer })
   }
 
+  #onMouse(mouse: MouseEvent): boolean {
+    if (mouse.kind === "wheel") {
+      this.#lentMouse = true
+      this.#settleMouse()
+    }
+    if (mouse.kind !== "press") return true
+    this.#clicked = mouse
+    this.#options.terminal.write(askCursor)
+    return true
+  }
+
+  /** Presses what was clicked, now that it is known that the cursor stands in that row. */
+  #click(cursor: number): boolean {
+    const { column, row } = this.#clicked ?? { column: 0, row: 0 }
+    this.#clicked = undefined
+    const line = this.#tui.cursorLine + row - cursor
+    const button = buttonAt(this.#state, this.#look(Math.max(1, this.#options.terminal.columns)), line - this.#above, column)
+    if (button !== undefined) this.dispatch({ type: "clicked", key: button.key, action: button.action })
+    return true
+  }
+
+  #look(width: number): Look {
+    const { appearance: { plain }, keymap, open } = this.#state
+    return { palette: this.#palette, highlight: this.#highlight, open, plain, keymap, thinkingLabel: this.#thinkingLabel, width }
+  }
+
   #render(width: number): ReadonlyArray<string> {
     const look = this.#look(width)
-    const size = `${width}x${this.#options.terminal.rows}`
-    const first = this.#state.settled[this.#from - this.#state.forgotten] ?? this.#state.live[0]
-    // An answer of which much has scrolled away may be taken back by a hook when it is finished.
-    const isGone = this.#skipped > 0 && !(first?.kind === "answer" && first.id === this.#skippedId && this.#items.of(first, look).length >= this.#skipped)
-    if (this.#size !== size || isGone) {
-      this.#size = size
-      this.#from = startFor(this.#state, rebuilt, this.#items, look)
-      this.#skipped = 0
-    }
-    const transcript = transcriptLines(this.#state, this.#from, this.#items, look).slice(this.#skipped)
+    const transcript = this.#scrollback.lines(this.#state, look, this.#options.terminal.rows)
     const lines = [...transcript, ...aboveComposer(this.#state, look), ...this.#editor.render(width), ...belowComposer(this.#state, look)]
+    this.#above = transcript.length
     this.#lines = lines.length
     return lines
   }
 
-  /** Lets go of what stands in the scrollback by now: settled items, and the beginning of an answer that only grows. */
   #letGo(): void {
     const { columns, rows } = this.#options.terminal
-    const spare = this.#lines - 2 * rows - held
-    if (spare < held) return
-    const look = this.#look(Math.max(1, columns))
-    const { forgotten, live, settled } = this.#state
-    let left = spare + this.#skipped
-    let from = this.#from
-    for (; from - forgotten < settled.length; from++) {
-      const item = settled[from - forgotten]
-      const lines = item === undefined ? 0 : this.#items.of(item, look).length
-      if (lines > left) break
-      left -= lines
-    }
-    const next = settled[from - forgotten] ?? live[0]
-    const skipped = next?.kind === "answer" ? Math.min(left, this.#items.of(next, look).length) : 0
-    const count = spare + this.#skipped - left + skipped - this.#skipped
-    if (count <= 0) return
-    this.#from = from
-    this.#skipped = skipped
-    if (next?.kind === "answer") this.#skippedId = next.id
+    const count = this.#scrollback.letGo(this.#state, this.#look(Math.max(1, columns)), this.#lines, rows)
+    if (count === 0) return
     this.#lines -= count
+    this.#above -= count
     this.#tui.drop(count)
   }
 }

@@ -1,16 +1,19 @@
-/** All that the screen shows, as one plain value; what can happen to it; and what the reducer wants done. Pure. */
+/** All that the screen shows, as one plain value. Pure. */
 import type { ExtensionFigures, WidgetView } from "@nimlet/extension"
-import type { AgentEvent, Segment } from "@nimlet/protocol"
-import type { Dialog, Outcome, Question } from "./Dialog.ts"
+import type { Segment } from "@nimlet/protocol"
+import type { Dialog } from "./Dialog.ts"
 import type { Field } from "./Field.ts"
 import type { Item } from "./Item.ts"
 import { type Keymap, makeKeymap } from "./Keymap.ts"
+import type { ThemeChoice, ThemeName } from "./Palette.ts"
 
 /** Who answers, and how many tokens they can hold. */
 export interface Answering {
   readonly provider: string
   readonly model: string
   readonly window?: number
+  /** How much it thinks; absent where it does as it does by itself. */
+  readonly thinking?: string
 }
 
 /** How the agent works: its mode, where that is not the usual one, whether calls run unasked, and commands that are files. */
@@ -28,10 +31,19 @@ export interface Running {
   readonly interrupted: boolean
 }
 
+/** A picture that goes along with words; they name it as `[image ID]`. */
+export interface Picture {
+  readonly id: number
+  readonly mimeType: string
+  /** In base64. */
+  readonly data: string
+}
+
 /** Words for the model; `literal` ones are no command, whatever they begin with. */
 export interface Words {
   readonly text: string
   readonly literal: boolean
+  readonly pictures?: ReadonlyArray<Picture>
 }
 
 /** What waits to be said. */
@@ -47,10 +59,43 @@ export interface Pickable {
   readonly about: string
 }
 
+/** What a list is of. */
+export type ListName = "resume" | "model" | "provider" | "login" | "thinking" | "fork" | "rewind" | "rewindHow" | "theme"
+
+/** A list that is picked from; `rename` is the new title of the selected session, `doomed` the one that goes at the next key. */
+export interface Picker {
+  readonly kind: "picker"
+  readonly what: ListName
+  readonly title: string
+  readonly items: ReadonlyArray<Pickable> | undefined
+  readonly filter: Field
+  readonly selected: number
+  readonly rename?: Field
+  readonly doomed?: string
+}
+
+/** A search through all that was said; `items` are what was said, undefined until they are gathered. `reading` is where one reads on. */
+export interface Search {
+  readonly kind: "search"
+  readonly items: ReadonlyArray<Item> | undefined
+  readonly filter: Field
+  readonly selected: number
+  readonly reading: { readonly item: Item; readonly line: number } | undefined
+}
+
 /** What lies over the composer until it is closed. */
 export type Overlay =
-  | { readonly kind: "picker"; readonly what: "resume" | "model" | "fork"; readonly title: string; readonly items: ReadonlyArray<Pickable> | undefined; readonly filter: Field; readonly selected: number }
+  | Picker
+  | Search
   | { readonly kind: "extensions"; readonly selected: number; readonly log: { readonly key: string; readonly lines: ReadonlyArray<string> } | undefined }
+
+/** How it looks: what the person chose, and what the terminal says its ground is. */
+export interface Appearance {
+  readonly theme: ThemeChoice
+  readonly ground: ThemeName
+  /** For a screen reader: words in place of marks, nothing that moves, no rules. */
+  readonly plain: boolean
+}
 
 /** What the screen shows. */
 export interface State {
@@ -74,6 +119,8 @@ export interface State {
   /** Words of extensions that came in between. */
   readonly later: ReadonlyArray<Words>
   readonly waiting: Waiting
+  /** Commands that go on beside the run, as they were typed. */
+  readonly asides: ReadonlyArray<string>
   /** Tokens of the session so far, those of the latest step as they fill the window, and of the run under way. */
   readonly tokens: { readonly input: number; readonly output: number; readonly context: number; readonly run: number; readonly steps: number }
   readonly statuses: ReadonlyArray<readonly [string, ReadonlyArray<Segment>]>
@@ -92,67 +139,24 @@ export interface State {
   readonly leaving: number | undefined
   readonly focused: boolean
   readonly keymap: Keymap
+  readonly appearance: Appearance
+  /** Pictures that were attached to what is being written. */
+  readonly pictures: ReadonlyArray<Picture>
+  /** Parts of the screen that modules set, the latest last. */
+  readonly aspects: ReadonlyArray<{ readonly extension: string; readonly aspect: string; readonly value: unknown }>
 }
 
-/** The composer as keys find it. */
-export interface ComposerState {
-  readonly empty: boolean
-  /** Its list of completions is open. */
-  readonly completing: boolean
-}
-
-/** What can happen. */
-export type Event =
-  | { readonly type: "agent"; readonly event: AgentEvent }
-  | { readonly type: "asked"; readonly id: number; readonly question: Question }
-  | { readonly type: "withdrawn"; readonly id: number }
-  | { readonly type: "status"; readonly key: string; readonly segments: ReadonlyArray<Segment> }
-  | { readonly type: "widget"; readonly key: string; readonly widget: WidgetView | undefined }
-  | { readonly type: "notice"; readonly level: "info" | "warning" | "error"; readonly text: string; readonly from?: string }
-  | { readonly type: "figures"; readonly figures: ReadonlyArray<ExtensionFigures> }
-  | { readonly type: "opened"; readonly session: string }
-  | { readonly type: "ready"; readonly answering: Answering }
-  | { readonly type: "working"; readonly working: Working }
-  | { readonly type: "loaded"; readonly items: ReadonlyArray<Item>; readonly title: string }
-  | { readonly type: "titled"; readonly title: string }
-  | { readonly type: "returned"; readonly text: string }
-  | { readonly type: "ended"; readonly back: string; readonly editorText: string }
-  | { readonly type: "waiting"; readonly waiting: Waiting }
-  | { readonly type: "said"; readonly words: Words }
-  | { readonly type: "submitted"; readonly text: string; readonly as: "steer" | "followUp" }
-  | { readonly type: "key"; readonly key: string; readonly typed: string; readonly composer: ComposerState }
-  | { readonly type: "items"; readonly what: "resume" | "model" | "fork"; readonly items: ReadonlyArray<Pickable> }
-  | { readonly type: "log"; readonly key: string; readonly lines: ReadonlyArray<string> }
-  | { readonly type: "shell"; readonly id: string; readonly output: string; readonly code: number | undefined }
-  | { readonly type: "focus"; readonly focused: boolean }
-  | { readonly type: "tick" }
-
-/** What the reducer wants done outside of it. */
-export type Command =
-  | { readonly type: "prompt"; readonly words: Words }
-  | { readonly type: "steer" | "followUp"; readonly text: string }
-  | { readonly type: "interrupt" | "proceed" | "takeBack" | "redraw" | "suspend" | "edit" | "quit" | "ring" | "load" | "cycleMode" }
-  /** Sends what is in the composer, as if Enter had been pressed. */
-  | { readonly type: "submit"; readonly as: "followUp" }
-  /** Puts words into the composer: before what is there, or in its place. */
-  | { readonly type: "compose"; readonly text: string; readonly instead: boolean }
-  | { readonly type: "answer"; readonly id: number; readonly outcome: Outcome }
-  | { readonly type: "act"; readonly key: string; readonly action: string; readonly text?: string }
-  | { readonly type: "restart" | "log"; readonly key: string }
-  | { readonly type: "list"; readonly what: "resume" | "model" | "fork" }
-  | { readonly type: "select"; readonly value: string }
-  | { readonly type: "shell"; readonly id: string; readonly command: string; readonly share: boolean }
-  | { readonly type: "copy"; readonly text: string }
-
-/** A state and what is to be done; `taken: false` leaves a key to the composer. */
-export interface Step {
-  readonly state: State
-  readonly commands: ReadonlyArray<Command>
-  readonly taken: boolean
+/** What the first frame is made of. */
+export interface InitialOptions {
+  readonly version: string
+  readonly folder: string
+  readonly now: number
+  readonly keymap?: Keymap
+  readonly appearance?: Appearance
 }
 
 /** The first frame. */
-export const initial = (options: { readonly version: string; readonly folder: string; readonly now: number; readonly keymap?: Keymap }): State => ({
+export const initial = (options: InitialOptions): State => ({
   now: options.now,
   version: options.version,
   folder: options.folder,
@@ -167,6 +171,7 @@ export const initial = (options: { readonly version: string; readonly folder: st
   sent: undefined,
   later: [],
   waiting: { steering: [], followUp: [] },
+  asides: [],
   tokens: { input: 0, output: 0, context: 0, run: 0, steps: 0 },
   statuses: [],
   widgets: [],
@@ -178,7 +183,10 @@ export const initial = (options: { readonly version: string; readonly folder: st
   open: false,
   leaving: undefined,
   focused: true,
-  keymap: options.keymap ?? makeKeymap()
+  keymap: options.keymap ?? makeKeymap(),
+  appearance: options.appearance ?? { theme: "auto", ground: "dark", plain: false },
+  pictures: [],
+  aspects: []
 })
 
 /** Those that the first prompt waits for. */

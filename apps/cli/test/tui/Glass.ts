@@ -17,6 +17,8 @@ export class Glass implements Port {
     this.#grid = new xterm.Terminal({ cols: columns, rows, scrollback: 100_000, allowProposedApi: true })
     this.#grid.onTitleChange((title) => (this.title = title))
     this.#grid.onBell(() => this.bells++)
+    // What it is asked it answers, as terminals do.
+    this.#grid.onData((data) => this.#input(data))
   }
   get columns(): number {
     return this.#grid.cols

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { actionOf, keyTable, makeKeymap } from "../../src/tui/Keymap.ts"
+import { actionOf, keyOf, keyProblems, keyTable, makeKeymap } from "../../src/tui/Keymap.ts"
 import { fieldKey, fieldOf } from "../../src/tui/Field.ts"
 
 describe("keys of the screen", () => {
@@ -11,6 +11,31 @@ describe("keys of the screen", () => {
     assert.strictEqual(actionOf(keymap, "alt+enter"), "followUp")
     assert.strictEqual(actionOf(keymap, "ctrl+c"), "clear")
     assert.match(keyTable(keymap), /^ctrl\+x +go to the background/m)
+  })
+})
+
+describe("a person's own keys", () => {
+  it("are told of when they mean nothing, are none, or do something else already", () => {
+    assert.deepStrictEqual(keyProblems({ "app.suspend": ["ctrl+x"], "tui.editor.undo": ["ctrl+u", "f5"], "app.details": [] }), [])
+    assert.deepStrictEqual(keyProblems({ "app.sleep": ["f1"], "app.search": ["ctrl+", "ctrl+o"], "tui.editor.undo": ["Ctrl+Z"] }), [
+      "there is no action 'app.sleep' (/keys lists them)",
+      "app.search: 'ctrl+' is no key",
+      "app.search: ctrl+o does app.details, too",
+      "tui.editor.undo: Ctrl+Z does app.suspend, too"
+    ])
+  })
+
+  it("stand in hints and in the table, which has every action by its name", () => {
+    const keymap = makeKeymap({ "app.interrupt": ["f2"], "app.details": [], "tui.editor.yank": ["f3"] })
+    assert.deepStrictEqual([keyOf(keymap, "interrupt"), keyOf(keymap, "details"), keyOf(makeKeymap(), "interrupt")], ["f2", undefined, "esc"])
+    const table = keyTable(keymap)
+    assert.match(table, /^f2 +interrupt.* · app\.interrupt$/m)
+    assert.match(table, /^f3 .* · tui\.editor\.yank$/m)
+    assert.match(table, /^\(no key\) .* · app\.details$/m)
+    const names = ["app.editor.external", "app.interrupt", "app.clear", "app.message.followUp", "app.message.dequeue", "app.thinking.cycle", "tui.input.submit", "tui.input.newLine", "tui.input.tab",
+      ...["undo", "deleteCharBackward", "deleteCharForward", "deleteWordBackward", "deleteWordForward", "deleteToLineStart", "deleteToLineEnd", "yank", "cursorLeft", "cursorRight", "cursorWordLeft",
+        "cursorWordRight", "cursorLineStart", "cursorLineEnd", "cursorUp", "cursorDown", "historyPrevious", "historyNext"].map((name) => `tui.editor.${name}`)]
+    for (const name of names) assert.include(table, ` · ${name}`, name)
   })
 })
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { AgentEvent } from "@nimlet/protocol"
 import type { Item } from "../../src/tui/Item.ts"
-import type { Command } from "../../src/tui/State.ts"
+import type { Command } from "../../src/tui/Command.ts"
 import { place, Rig } from "./Rig.ts"
 
 const submitted = (text: string, as: "steer" | "followUp" = "steer") => ({ type: "submitted", text, as }) as const
@@ -98,6 +98,25 @@ describe("what is typed", () => {
       rig.on(submitted(text))
       assert.deepStrictEqual(rig.done, [{ type: "compose", text, instead: true }])
     }
+  })
+
+  it("a command that may run beside a turn does, and an interrupt is for it, too, when the turn is over", () => {
+    const offers = (key: string, ...commands: ReadonlyArray<object>) => ({ key, state: "Running", manifest: {}, registration: { commands } } as never)
+    const busy = running()
+    const rig = new Rig({ ...busy.state, figures: [offers("a", { name: "Btw", while_busy: true }, { name: "later" }, { name: "new", while_busy: true }), offers("b", { name: "later", while_busy: true })] })
+    rig.on(submitted(" /btw who? "))
+    assert.deepStrictEqual(rig.done, [{ type: "aside", text: "/btw who?" }])
+    for (const text of ["/later", "/new", "/nobody"]) {
+      rig.on(submitted(text))
+      assert.deepStrictEqual(rig.done, [{ type: "compose", text, instead: true }])
+    }
+    rig.on({ type: "aside", text: "/btw who?", over: false }, ended)
+    void rig.done
+    rig.key("escape")
+    assert.deepStrictEqual(rig.done, [{ type: "interrupt" }])
+    rig.on({ type: "aside", text: "/btw who?", over: true })
+    rig.key("escape")
+    assert.deepStrictEqual(rig.done, [])
   })
 
   it("nothing is sent for nothing", () => {

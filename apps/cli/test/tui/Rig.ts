@@ -1,8 +1,11 @@
 /** A screen's state driven by events, and hostile texts, for the tests beside this file. */
 import type { RunPlace } from "@nimlet/protocol"
+import { makeKeymap } from "../../src/tui/Keymap.ts"
 import { makePalette } from "../../src/tui/Palette.ts"
 import { reduce } from "../../src/tui/Reduce.ts"
-import { type Command, type Event, initial, type State } from "../../src/tui/State.ts"
+import type { Command } from "../../src/tui/Command.ts"
+import type { Event } from "../../src/tui/Event.ts"
+import { initial, type State } from "../../src/tui/State.ts"
 import type { Look } from "../../src/tui/view/Items.ts"
 
 export const place: RunPlace = { session_id: "s", turn_id: "t", run_id: "t" }
@@ -42,7 +45,7 @@ export class Rig {
   }
 }
 
-export const look = (width: number, open = false): Look => ({ palette: makePalette({ colours: true, theme: "dark" }), highlight: () => undefined, open, width })
+export const look = (width: number, open = false): Look => ({ palette: makePalette({ colours: true, theme: "dark" }), highlight: () => undefined, open, plain: false, keymap: makeKeymap(), thinkingLabel: undefined, width })
 
 /** Texts that try to leave their place, each with what it tries. */
 export const hostile: ReadonlyArray<readonly [string, string]> = [

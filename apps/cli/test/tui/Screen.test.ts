@@ -1,10 +1,11 @@
 /** What is drawn, on a grid of cells. */
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import { vi } from "vitest"
+import { makeCompletion } from "../../src/tui/Completion.ts"
 import { composerKeys } from "../../src/tui/Keymap.ts"
-import { makePalette } from "../../src/tui/Palette.ts"
 import { Screen } from "../../src/tui/Screen.ts"
-import { type Command, initial, type State } from "../../src/tui/State.ts"
+import type { Command } from "../../src/tui/Command.ts"
+import { initial, type State } from "../../src/tui/State.ts"
 import { Glass } from "./Glass.ts"
 import { hostile, place } from "./Rig.ts"
 
@@ -15,18 +16,32 @@ afterEach(() => {
   for (const screen of open.splice(0)) screen.stop()
 })
 
-const makeScreen = ({ columns = 80, rows = 24, state = {}, step = 1_000 }: { readonly step?: number; readonly columns?: number; readonly rows?: number; readonly state?: Partial<State> } = {}) => {
+interface MakeOptions {
+  readonly step?: number
+  readonly columns?: number
+  readonly rows?: number
+  readonly state?: Partial<State>
+  readonly colours?: boolean
+  readonly mouse?: boolean
+  /** What stands on the terminal already. */
+  readonly before?: string
+}
+
+const makeScreen = ({ before = "", colours = false, columns = 80, mouse = true, rows = 24, state = {}, step = 1_000 }: MakeOptions = {}) => {
   const glass = new Glass(columns, rows)
+  glass.write(before)
   const commands: Array<Command> = []
   const crashes: Array<unknown> = []
   let now = 0
   const screen = new Screen({
     terminal: glass,
-    palette: makePalette({ colours: false, theme: "dark" }),
+    colours,
+    mouse,
     state: { ...initial({ version: "1.2.3", folder: "/home/me/work", now }), answering: { provider: "p", model: "m" }, ...state },
     keys: composerKeys as Record<string, Array<"enter">>,
     now: () => now += step,
     perform: (command) => void commands.push(command),
+    submitted: () => undefined,
     changed: () => undefined,
     crashed: (error) => void crashes.push(error)
   })
@@ -37,6 +52,161 @@ const makeScreen = ({ columns = 80, rows = 24, state = {}, step = 1_000 }: { rea
 }
 
 const ruled = (lines: ReadonlyArray<string>) => lines.filter((line) => /^─+$/.test(line)).length
+
+/** A press and its release, column and row from 0. */
+const click = (column: number, row: number) => [`\u001b[<0;${column + 1};${row + 1}M`, `\u001b[<0;${column + 1};${row + 1}m`]
+const button = { type: "widget", key: "planner:plan", widget: { title: "Plan", position: "above_composer", content: [], actions: [{ id: "go", label: "Go" }, { id: "stop", label: "止める" }] } } as const
+
+describe("the mouse", () => {
+  it("presses buttons where they are seen, also when much has scrolled away, and nothing else", async () => {
+    const { commands, delta, glass, screen } = makeScreen()
+    for (let n = 0; n < 2_000; n++) {
+      delta(`line ${n}\n\n`)
+      if (n % 200 === 0) await glass.settled()
+    }
+    screen.dispatch(button)
+    const seen = await glass.seen()
+    const row = seen.findIndex((line) => line.includes("[Go] [止める]"))
+    for (const [column, at] of [[3, row], [8, row], [6, row], [30, row], [3, row - 1]] as const) {
+      glass.type(...click(column, at))
+      await glass.settled()
+    }
+    assert.deepStrictEqual(commands, [{ type: "act", key: "planner:plan", action: "go" }, { type: "act", key: "planner:plan", action: "stop" }])
+    assert.strictEqual(screen.composed, "")
+  })
+
+  it("finds them below what the shell had written", async () => {
+    const { commands, glass, screen } = makeScreen({ before: "$ one\r\n$ two\r\n$ nimlet\r\n" })
+    screen.dispatch(button)
+    const row = (await glass.seen()).findIndex((line) => line.includes("[Go]"))
+    assert.strictEqual((await glass.seen())[0], "$ one")
+    glass.type(...click(3, row))
+    await glass.settled()
+    assert.deepStrictEqual(commands, [{ type: "act", key: "planner:plan", action: "go" }])
+  })
+
+  it("sends what is typed into a modal by its button", async () => {
+    const { commands, glass, screen } = makeScreen()
+    screen.dispatch({ ...button, key: "x:chat", widget: { ...button.widget, position: "modal", actions: [{ id: "submit", label: "Send" }] } })
+    glass.type("h", "i")
+    const row = (await glass.seen()).findIndex((line) => line.includes("[Send]"))
+    glass.type(...click(3, row))
+    await glass.settled()
+    assert.deepStrictEqual(commands, [{ type: "act", key: "x:chat", action: "submit", text: "hi" }])
+  })
+
+  it("is the terminal's while there is nothing to click, from a turn of the wheel to the next key, and in the end", async () => {
+    const { glass, screen } = makeScreen()
+    const has = () => {
+      const written = glass.writes.join("")
+      return written.lastIndexOf("\u001b[?1000h") > written.lastIndexOf("\u001b[?1000l")
+    }
+    assert.isFalse(has())
+    screen.dispatch(button)
+    assert.isTrue(has())
+    glass.type("\u001b[<64;1;1M")
+    assert.isFalse(has())
+    glass.type("x")
+    assert.isTrue(has())
+    screen.dispatch({ ...button, widget: undefined })
+    assert.isFalse(has())
+    screen.dispatch(button)
+    screen.stop()
+    assert.isFalse(has())
+    assert.strictEqual(screen.composed, "x")
+  })
+
+  it("is never taken where the person does not want that", () => {
+    const { glass, screen } = makeScreen({ mouse: false })
+    screen.dispatch(button)
+    assert.notInclude(glass.writes.join(""), "\u001b[?1000h")
+  })
+})
+
+describe("how it looks", () => {
+  const colourful = (screen: Screen) => {
+    screen.dispatch({ type: "submitted", text: "go", as: "steer" })
+    screen.dispatch({ type: "agent", event: { type: "message", role: "assistant", content: "# Title\n\n`code`\n\n```js\nconst a = 1\n```", session_id: "s", turn_id: "t", final: true } })
+    screen.dispatch({ type: "notice", level: "error", text: "no" })
+    screen.dispatch({ type: "status", key: "x:y", segments: [{ text: "red", style: "error" }] })
+    screen.dispatch(button)
+  }
+  const codes = (glass: Glass) => [...new Set([...glass.writes.join("").matchAll(/\u001b\[([\d;]+)m/g)].flatMap(([, list = ""]) => list.split(";").map(Number)))]
+
+  it("uses the sixteen colours of the terminal and no others", async () => {
+    const { glass, screen } = makeScreen({ colours: true })
+    colourful(screen)
+    await glass.settled()
+    const used = codes(glass)
+    assert.include(used, 31)
+    assert.deepStrictEqual(used.filter((code) => code === 38 || code === 48), [])
+  })
+
+  it("uses none with NO_COLOR, and is whole", async () => {
+    const { glass, screen } = makeScreen()
+    colourful(screen)
+    assert.include((await glass.seen()).join("\n"), "Title")
+    assert.deepStrictEqual(codes(glass).filter((code) => (code >= 30 && code <= 49 && code !== 39 && code !== 49) || code >= 90), [])
+  })
+
+  it("follows the ground that the terminal tells, and stays as it was chosen", async () => {
+    const { glass, screen } = makeScreen({ colours: true })
+    const yellow = async () => {
+      glass.writes.length = 0
+      screen.dispatch({ type: "notice", level: "warning", text: "careful" })
+      await glass.settled()
+      return /\u001b\[(\d+)m! /.exec(glass.writes.join(""))?.[1]
+    }
+    assert.strictEqual(await yellow(), "33")
+    screen.dispatch({ type: "ground", ground: "light" })
+    assert.strictEqual(await yellow(), "35")
+    screen.dispatch({ type: "submitted", text: "/theme dark", as: "steer" })
+    screen.dispatch({ type: "ground", ground: "light" })
+    assert.strictEqual(await yellow(), "33")
+  })
+
+  it("asks the terminal for its ground and takes its answer for no key", async () => {
+    const { glass, screen } = makeScreen({ colours: true })
+    screen.askGround()
+    assert.include(glass.writes.join(""), "\u001b]11;?")
+    glass.type("\u001b]11;rgb:ffff/ffff/ffff\u0007")
+    await vi.advanceTimersByTimeAsync(1_100)
+    assert.strictEqual(screen.state.appearance.ground, "light")
+    assert.strictEqual(screen.composed, "")
+  })
+})
+
+describe("for a screen reader", () => {
+  const plain = { appearance: { theme: "auto", ground: "dark", plain: true } } as const
+
+  it("says in words what marks say, and draws no lines", async () => {
+    const { delta, glass, screen } = makeScreen({ state: plain })
+    screen.dispatch({ type: "submitted", text: "go", as: "steer" })
+    screen.dispatch({ type: "agent", event: { type: "message", role: "user", content: "go", session_id: "s", turn_id: "t" } })
+    screen.dispatch({ type: "agent", event: { type: "tool_call", ...place, step: 0, tool_id: "a", tool_name: "bash", input: { command: "make" } } })
+    screen.dispatch({ type: "agent", event: { type: "tool_result", ...place, step: 0, tool_id: "a", tool_name: "bash", output: "no", is_error: true, duration_ms: 1 } })
+    screen.dispatch({ type: "notice", level: "warning", text: "careful" })
+    screen.dispatch({ ...button, widget: { ...button.widget, content: [{ type: "list", items: [{ text: "read", state: "done" }] }, { type: "progress", value: 1, max: 4 }] } })
+    screen.dispatch({ type: "asked", id: 1, question: { kind: "confirm", asker: "guard", prompt: "Sure?" } })
+    delta("One paragraph.\n\nAnd ha")
+    const seen = (await glass.seen()).join("\n")
+    for (const text of ["You: go", "Failed: bash make", "Warning: careful", "done: read", "25%", "guard asks", "* y  Yes", "One paragraph."]) assert.include(seen, text)
+    assert.notMatch(seen, /[─│❯✓✗◌⠋-⠿█░☑∴]/)
+    assert.notInclude(seen, "And ha")
+  })
+
+  it("changes nothing on the screen while time passes", async () => {
+    const { glass, screen } = makeScreen({ state: plain })
+    screen.dispatch({ type: "submitted", text: "go", as: "steer" })
+    await glass.settled()
+    const before = await glass.seen()
+    for (let n = 0; n < 30; n++) {
+      screen.dispatch({ type: "tick" })
+      await glass.settled()
+    }
+    assert.deepStrictEqual(await glass.seen(), before)
+  })
+})
 
 describe("the screen", () => {
   it.each([[40, 12], [80, 24], [200, 50]])("has its first frame at %i columns and %i rows", async (columns, rows) => {
@@ -162,6 +332,22 @@ describe("the screen", () => {
     assert.include((await glass.seen()).join("\n"), "どれ?")
   })
 
+  // E-077
+  it("completes the commands of extensions by tab, each with what it is for, and names those that go on beside", async () => {
+    const figures = [{ key: "helper", state: "Running", manifest: {}, registration: { commands: [{ name: "greet", description: "Says hello to\u001b[2J you" }, { name: "grow" }] } } as never]
+    const { glass, screen } = makeScreen({ state: { figures } })
+    screen.completion = makeCompletion({ state: () => screen.state, files: () => Promise.resolve([]), invoke: () => Promise.resolve(undefined) })
+    glass.type(..."/gre")
+    assert.include((await glass.seen()).find((line) => line.includes("/greet")), "Says hello to you (helper)")
+    glass.type("\t")
+    await glass.settled()
+    assert.strictEqual(screen.composed, "/greet ")
+    screen.dispatch({ type: "aside", text: "/greet me", over: false })
+    assert.include((await glass.seen()).join("\n"), "beside: /greet me (esc ends it)")
+    screen.dispatch({ type: "aside", text: "/greet me", over: true })
+    assert.notInclude((await glass.seen()).join("\n"), "beside:")
+  })
+
   it("opens calls and folds them again", async () => {
     const { glass, screen } = makeScreen()
     screen.dispatch({ type: "agent", event: { type: "tool_call", ...place, step: 0, tool_id: "a", tool_name: "read", input: { path: "a.txt", start_line: 3 } } })
@@ -264,6 +450,38 @@ describe("the screen", () => {
     assert.strictEqual(glass.title, "nimlet · work")
     assert.strictEqual(glass.bells, 0)
     assert.isTrue(glass.writes.every((data) => !/\u001b\]52|\u001b\[\?1049|\u001b\[6n|\u001bc/.test(data)))
+  })
+
+  it.each(hostile.slice(0, 37))("is left alone by what modules say and by what comes into the composer: %s", async (_, text) => {
+    const { glass, screen } = makeScreen({ columns: 60 })
+    for (const aspect of ["title", "working_message", "hidden_thinking_label", "editor_text", "editor_paste"]) screen.dispatch({ type: "aspect", extension: text, aspect, value: text })
+    screen.dispatch({ type: "aspect", extension: "x", aspect: "working_indicator", value: { frames: [text], intervalMs: 1 } })
+    screen.dispatch({ type: "submitted", text: "go", as: "steer" })
+    screen.dispatch({ type: "agent", event: { type: "message", role: "user", content: "go", session_id: "s", turn_id: "t" } })
+    screen.dispatch({ type: "agent", event: { type: "thinking_delta", ...place, step: 0, delta: text, model: "m" } })
+    assert.notMatch(screen.composed, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/)
+    screen.compose("")
+    screen.remember(text)
+    glass.type("\u001b[A")
+    assert.notMatch(screen.composed, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/)
+    glass.type("\u0003", `\u001b[200~${text}\u001b[201~`)
+    assert.notMatch(screen.composed, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/)
+    screen.compose("")
+    const seen = await glass.seen()
+    assert.strictEqual(ruled(seen), 2)
+    assert.notInclude(glass.title, "\u001b")
+    assert.strictEqual(glass.bells, 0)
+    assert.isTrue(glass.writes.every((data) => !/\u001b\]52|\u001b\[\?1049|\u001b\[6n|\u001bc/.test(data)))
+  })
+
+  it("names what a module names the window, and goes back to its own name", async () => {
+    const { glass, screen } = makeScreen()
+    screen.dispatch({ type: "aspect", extension: "x", aspect: "title", value: "at work\u0007\u001b]0;evil\u0007" })
+    await glass.settled()
+    assert.strictEqual(glass.title, "at work")
+    screen.dispatch({ type: "aspect", extension: "x", aspect: "title", value: null })
+    await glass.settled()
+    assert.strictEqual(glass.title, "nimlet · work")
   })
 
   it("tells of what cannot be drawn, so that the program ends in order", async () => {

@@ -9,6 +9,8 @@ const specifiers: Readonly<Record<string, ReadonlyArray<string>>> = {
   typebox: ["typebox", "@sinclair/typebox"],
   "typebox-value": ["typebox/value", "@sinclair/typebox/value"],
   "typebox-compile": ["typebox/compile", "@sinclair/typebox/compiler"],
+  sdk: ["@nimlet/sdk"],
+  effect: ["effect"],
   empty: ["@earendil-works/pi-agent-core", "@mariozechner/pi-agent-core", "@bastani/pi-agent-core"]
 }
 

@@ -3,7 +3,7 @@
  * the packages of the extension API are ours, and imports without an extension or of a folder work as authors are used to.
  */
 import { statSync } from "node:fs"
-import { registerHooks } from "node:module"
+import { enableCompileCache, flushCompileCache, registerHooks } from "node:module"
 import { dirname } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import type { HostSync } from "./HostSync.ts"
@@ -31,6 +31,21 @@ export const addressOf = (path: string, generation: number): string =>
   pathToFileURL(path).href + (generation === 0 ? "" : `?generation=${generation}`)
 
 let host: HostSync | undefined
+let compiled: "nothing" | "new" | "kept" = "nothing"
+
+/** What stands behind packages may be large: Node is to compile it once, not once a worker. Nothing is done where none is imported. */
+const compileOnce = (): void => {
+  if (compiled !== "nothing") return
+  compiled = "new"
+  enableCompileCache()
+}
+
+/** Called when the extension is loaded: keeps what was compiled for the next worker. */
+export const keepCompiled = (): void => {
+  if (compiled !== "new") return
+  compiled = "kept"
+  flushCompileCache()
+}
 
 /** Installs the hooks for good, once; later calls say by whom modules are turned from now on. `aliases` are whole specifiers. */
 export const load = (aliases: Readonly<Record<string, string>>, sync: HostSync): void => {
@@ -42,7 +57,10 @@ export const load = (aliases: Readonly<Record<string, string>>, sync: HostSync):
       const from = context.parentURL ?? ""
       if (from.startsWith(own)) return next(specifier, context)
       const alias = aliases[specifier]
-      if (alias !== undefined) return { url: alias, shortCircuit: true }
+      if (alias !== undefined) {
+        compileOnce()
+        return { url: alias, shortCircuit: true }
+      }
       if (/^\.{0,2}\//.test(specifier) && from.startsWith("file:")) {
         const file = fileFor(fileURLToPath(new URL(specifier, from)))
         if (file !== undefined) return next(pathToFileURL(file).href + (/\.[cm]?[jt]s$/.test(file) ? markOf(from) : ""), context)

@@ -25,6 +25,8 @@ export class Wire {
   #unsaid = 0
   #lastId = 0
   #beforeReply: () => void = () => undefined
+  /** Whether answers to what was not asked here go where all other messages go. */
+  passesAnswers = false
 
   /** `onMessage` gets what is no answer, `onEnd` is called when the host says no more. */
   constructor(port: MessagePort, onMessage: (message: Fields) => void, onEnd: () => void) {
@@ -97,6 +99,7 @@ export class Wire {
     if (line["type"] !== "ui_response" && line["type"] !== "host_response") return false
     const id = textOf(line["id"])
     const inquiry = this.#asked.get(id)
+    if (inquiry === undefined && this.passesAnswers) return false
     this.#asked.delete(id)
     inquiry?.settle(line)
     this.#next()

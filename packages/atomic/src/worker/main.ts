@@ -6,6 +6,7 @@ import { readlinkSync } from "node:fs"
 import { setTimeout as after } from "node:timers"
 import { getHeapStatistics } from "node:v8"
 import type { MessagePort } from "node:worker_threads"
+import { Answering } from "./Answering.ts"
 import { type Boot, onNextBoot, takeBoot } from "./Boot.ts"
 import { Bus } from "./Bus.ts"
 import { type Call, Calls } from "./Calls.ts"
@@ -13,12 +14,13 @@ import { contain } from "./Containment.ts"
 import { makeContext } from "./Context.ts"
 import { dispatch } from "./Dispatch.ts"
 import { HostSync } from "./HostSync.ts"
-import { addressOf, load } from "./Loader.ts"
+import { addressOf, keepCompiled, load } from "./Loader.ts"
 import { connectQueue } from "./FileQueue.ts"
 import { makePi } from "./Pi.ts"
 import { Pulse } from "./Pulse.ts"
 import { Registry } from "./Registry.ts"
 import { Replica } from "./Replica.ts"
+import { faceOf, speak } from "./Sdk.ts"
 import { bindScope } from "./ScopedState.ts"
 import { call as callHost, type Session } from "./Session.ts"
 import { type Fields, fieldsOf, isCallback, messageOf, textOf } from "./Values.ts"
@@ -61,7 +63,10 @@ const run = async (boot: Boot, sync: HostSync): Promise<void> => {
   const started = Promise.withResolvers<Fields>()
   let isOver = false
   let serve: ((message: Fields) => void) | undefined
+  /** An extension that speaks for itself. */
+  let spoken: ((message: Fields) => void) | undefined
   const wire = new Wire(boot.port, (message) => {
+    spoken?.(message)
     switch (message["type"]) {
       case "initialize":
         return started.resolve(message)
@@ -124,11 +129,11 @@ const run = async (boot: Boot, sync: HostSync): Promise<void> => {
   }
   replica.set("was", {})
 
-  const runEvent = async (message: Fields, { signal }: Call): Promise<Fields> => {
-    const payload = fieldsOf(message["payload"])
+  const answering = new Answering()
+  const runHook = async (hook: string, payload: Fields, { signal }: Call): Promise<Fields> => {
     const occasion = { payload, cwd: session.start.cwd, signal, generation: boot.generation, state: (key: string) => replica.get(key) }
     try {
-      return await dispatch(textOf(message["event"]), occasion, {
+      return await dispatch(hook, occasion, {
         registry,
         context: () => context,
         begin: (what) => pulse.begin(what === "" ? "" : `on ${what}`),
@@ -137,6 +142,13 @@ const run = async (boot: Boot, sync: HostSync): Promise<void> => {
     } finally {
       noteSelected(payload)
     }
+  }
+  const runEvent = async (message: Fields, call: Call): Promise<Fields> => {
+    const hook = textOf(message["event"])
+    const payload = fieldsOf(message["payload"])
+    if (hook !== "message_update") return await runHook(hook, payload, call)
+    for (const each of answering.take(payload, Date.now())) await runHook(hook, each, call)
+    return {}
   }
 
   const work = (message: Fields, call: Call): Promise<Fields> | Fields => {
@@ -174,7 +186,14 @@ const run = async (boot: Boot, sync: HostSync): Promise<void> => {
     const module: Fields = await import(addressOf(boot.entry, generation))
     const outer = module["default"]
     const factory = isCallback(outer) ? outer : fieldsOf(outer)["default"]
-    if (!isCallback(factory)) throw new TypeError(`${boot.entry} does not export a factory function as its default`)
+    const face = faceOf(outer) ?? faceOf(fieldsOf(outer)["default"])
+    if (face !== undefined) {
+      serve = undefined
+      spoken = speak(face, wire, pulse)
+      spoken(initialize)
+      return pulse.begin("")
+    }
+    if (!isCallback(factory)) throw new TypeError(`${boot.entry} exports no extension as its default: a factory function, or what Extension.define gives`)
     await factory(makePi(session, context))
   } catch (error) {
     pulse.begin("")
@@ -197,10 +216,12 @@ const run = async (boot: Boot, sync: HostSync): Promise<void> => {
   wire.beforeReply = tellChanges
 }
 
-const begin = (boot: Boot): Promise<void> => {
+const begin = async (boot: Boot): Promise<void> => {
   const sync = new HostSync(boot.syncPort, boot.syncFlag)
   load(boot.aliases, sync)
-  return run(boot, sync)
+  await run(boot, sync)
+  // It has been told that it is ready; this can come after.
+  keepCompiled()
 }
 
 contain(first.log, (pid) => tellChild?.(pid))

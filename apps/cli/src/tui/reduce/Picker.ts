@@ -1,35 +1,86 @@
 /** Picking one of many by typing parts of what it is called. Pure. */
 import { fuzzyFilter } from "@earendil-works/pi-tui"
-import { fieldKey } from "../Field.ts"
-import type { Overlay, Pickable, State, Step } from "../State.ts"
-import { send } from "./Slash.ts"
+import { fieldKey, fieldOf } from "../Field.ts"
+import { themeChoices } from "../Palette.ts"
+import type { ListName, Pickable, Picker, State } from "../State.ts"
+import { step, type Step } from "../Step.ts"
+import { send } from "./Send.ts"
+import { tell } from "./Transcript.ts"
 
-/** A list that is picked from. */
-export type Picker = Extract<Overlay, { readonly kind: "picker" }>
+/** Opens a list; what is in it, where that is not known yet, is asked for. */
+export const pickFrom = (state: State, what: ListName, title: string, items?: ReadonlyArray<Pickable>): Step => {
+  const overlay: Picker = { kind: "picker", what, title, items, filter: fieldOf(), selected: 0 }
+  return items === undefined ? step({ ...state, overlay }, { type: "list", what }) : step({ ...state, overlay })
+}
 
 /** What is left of the list by what was typed. */
 export const matching = ({ filter, items }: Picker): ReadonlyArray<Pickable> =>
   items === undefined ? [] : filter.text.trim() === "" ? items : fuzzyFilter([...items], filter.text, ({ about, label }) => `${label} ${about}`)
 
-const pick = (state: State, what: Picker["what"], value: string): Step => {
+/** Has the screen look another way from now on. */
+export const chooseTheme = (state: State, wanted: string): Step => {
+  const theme = themeChoices.find((one) => one === wanted.toLowerCase())
+  if (theme === undefined) return step(tell(state, `There is no theme '${wanted}'; there are ${themeChoices.join(", ")}.`, "warning"))
+  return step({ ...state, appearance: { ...state.appearance, theme } }, { type: "keepTheme", theme })
+}
+
+const ways = (message: string): ReadonlyArray<Pickable> => [
+  { value: message, label: "The conversation alone", about: "files stay as they are" },
+  { value: `${message} files`, label: "The conversation and the files", about: "shows first which files would go back" }
+]
+
+const pick = (state: State, what: ListName, value: string): Step => {
   const closed: State = { ...state, overlay: undefined }
   switch (what) {
     case "model":
-      return { state: closed, commands: [{ type: "select", value }], taken: true }
+      return step(closed, { type: "select", value })
+    case "provider":
+      return step(closed, { type: "provide", provider: value })
+    case "login":
+      return step(closed, { type: "login", provider: value })
+    case "thinking":
+      return step(closed, { type: "think", level: value })
+    case "theme":
+      return chooseTheme(closed, value)
+    case "rewind":
+      return pickFrom(closed, "rewindHow", "What goes back to before that message?", ways(value))
+    case "rewindHow": {
+      const going = send(closed, `/rewind ${value}`)
+      // What would be done is told first; Enter does it then.
+      return value.endsWith(" files") ? { ...going, commands: [...going.commands, { type: "compose", text: `/rewind ${value} now`, instead: true }] } : going
+    }
     case "resume":
-      return send(closed, `/resume ${value}`)
     case "fork":
-      return send(closed, `/fork ${value}`)
+      return send(closed, `/${what} ${value}`)
   }
 }
 
-/** The state after a key in a list. */
-export const picked = (state: State, picker: Picker, key: string, typed: string): Step => {
+/** Sessions can be called otherwise and thrown away where they are listed. */
+const onSession = (state: State, picker: Picker, key: string, typed: string): Step | undefined => {
+  const chosen = matching(picker)[picker.selected]
+  const { doomed, rename, ...plain } = picker
+  const stay = (change: Partial<Picker>): Step => step({ ...state, overlay: { ...plain, ...change } })
+  if (rename !== undefined) {
+    if (key === "escape" || chosen === undefined) return stay({})
+    if (key === "enter") {
+      const title = rename.text.trim()
+      return title === "" ? stay({}) : step({ ...state, overlay: plain }, { type: "session", deed: { deed: "rename", id: chosen.value, title } })
+    }
+    const next = fieldKey(rename, key, typed)
+    return stay({ rename: next ?? rename })
+  }
+  if (chosen === undefined) return undefined
+  if (key === "ctrl+r") return stay({ rename: fieldOf() })
+  if (key !== "ctrl+d") return doomed === undefined ? undefined : onList(state, plain, key, typed)
+  return doomed === chosen.value ? step({ ...state, overlay: plain }, { type: "session", deed: { deed: "delete", id: chosen.value } }) : stay({ doomed: chosen.value })
+}
+
+const onList = (state: State, picker: Picker, key: string, typed: string): Step => {
   const found = matching(picker)
-  const stay = (change: Partial<Picker>): Step => ({ state: { ...state, overlay: { ...picker, ...change } }, commands: [], taken: true })
+  const stay = (change: Partial<Picker>): Step => step({ ...state, overlay: { ...picker, ...change } })
   switch (key) {
     case "escape":
-      return { state: { ...state, overlay: undefined }, commands: [], taken: true }
+      return step({ ...state, overlay: undefined })
     case "up":
     case "ctrl+p":
       return stay({ selected: Math.max(0, picker.selected - 1) })
@@ -46,3 +97,7 @@ export const picked = (state: State, picker: Picker, key: string, typed: string)
     }
   }
 }
+
+/** The state after a key in a list. */
+export const picked = (state: State, picker: Picker, key: string, typed: string): Step =>
+  (picker.what === "resume" ? onSession(state, picker, key, typed) : undefined) ?? onList(state, picker, key, typed)

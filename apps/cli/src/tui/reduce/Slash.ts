@@ -1,33 +1,54 @@
 /** What is typed into the composer: words, slash commands that the screen answers itself, commands for the shell. Pure. */
 import { builtinCommands, commandIn, usageOf } from "@nimlet/agent"
-import { fieldOf } from "../Field.ts"
-import type { Command, State, Step } from "../State.ts"
 import { keyTable } from "../Keymap.ts"
+import { themeChoices } from "../Palette.ts"
+import type { State } from "../State.ts"
+import { step, type Step } from "../Step.ts"
+import { chooseTheme, pickFrom } from "./Picker.ts"
+import { send, wordsOf } from "./Send.ts"
 import { tell } from "./Transcript.ts"
 
 /** Commands of the screen itself, beside those of the agent. */
 export const screenCommands: ReadonlyArray<{ readonly name: string; readonly usage: string; readonly description: string }> = [
   { name: "model", usage: "[PROVIDER/MODEL]", description: "Have another model answer" },
+  { name: "provider", usage: "[NAME]", description: "Have the usual model of another provider answer" },
+  { name: "thinking", usage: "[LEVEL]", description: "Have the model think more or less" },
+  { name: "login", usage: "[PROVIDER]", description: "Give nimlet the key of a provider" },
+  { name: "logout", usage: "PROVIDER", description: "Forget the key that /login kept" },
+  { name: "auth", usage: "", description: "Tell where each provider has its key from" },
   { name: "context", usage: "", description: "Tell how full the model's window is" },
   { name: "copy", usage: "", description: "Copy the last answer" },
+  { name: "session", usage: "[rename ID TITLE | delete ID | restore ID]", description: "Tell which session this is, or do something with another" },
+  { name: "theme", usage: "[auto|dark|light]", description: "Colours for a dark or a light ground" },
+  { name: "doctor", usage: "", description: "Tell how nimlet is set up here, and what is wrong" },
   { name: "keys", usage: "", description: "List the keys" },
+  { name: "version", usage: "", description: "Tell the version" },
   { name: "quit", usage: "", description: "Leave" }
 ]
 
 /** Commands that extensions offer, in startup order. */
-export const offeredCommands = ({ figures }: State): ReadonlyArray<{ readonly name: string; readonly description: string; readonly extension: string }> =>
-  figures.flatMap(({ key, registration }) => (registration?.commands ?? []).map(({ description = "", name }) => ({ name, description, extension: key })))
+export const offeredCommands = ({ figures }: State): ReadonlyArray<{ readonly name: string; readonly description: string; readonly extension: string; readonly whileBusy: boolean }> =>
+  figures.flatMap(({ key, registration }) => (registration?.commands ?? []).map(({ description = "", name, while_busy = false }) => ({ name, description, extension: key, whileBusy: while_busy })))
 
-const step = (state: State, ...commands: ReadonlyArray<Command>): Step => ({ state, commands, taken: true })
+/** Whether the agent runs a command beside a turn: of two with one name the first counts, and ours come before. */
+const runsBeside = (state: State, name: string): boolean =>
+  !builtinCommands.some((command) => command.name === name.toLowerCase()) &&
+  offeredCommands(state).find((command) => command.name.toLowerCase() === name.toLowerCase())?.whileBusy === true
+
+/** Where what is told of a command begins. */
+const column = 26
+
+const row = (head: string, about: string): string => head.length < column ? `${head.padEnd(column)} ${about}`.trimEnd() : `${head}\n${" ".repeat(column)} ${about}`
 
 const helpText = (state: State): string =>
   [
     ...[...builtinCommands.map((command) => [usageOf(command), command.description] as const), ...screenCommands.map(({ description, name, usage }) => [`/${name} ${usage}`.trim(), description] as const)]
       .toSorted(([a], [b]) => a < b ? -1 : 1)
-      .map(([usage, about]) => `${usage.padEnd(26)} ${about}`),
-    ...state.working.commands.map(({ description, name }) => `${`/${name}`.padEnd(26)} ${description}`.trimEnd()),
-    ...offeredCommands(state).map(({ description, extension, name }) => `${`/${name}`.padEnd(26)} ${description === "" ? "" : `${description} `}(${extension})`),
-    `${"!COMMAND".padEnd(26)} Run a command of the shell and tell the model; !!COMMAND tells it nothing`
+      .map(([usage, about]) => row(usage, about)),
+    ...state.working.commands.map(({ description, name }) => row(`/${name}`, description)),
+    ...offeredCommands(state).map(({ description, extension, name }) => row(`/${name}`, `${description === "" ? "" : `${description} `}(${extension})`)),
+    row("!COMMAND", "Run a command of the shell and tell the model; !!COMMAND tells it nothing"),
+    row("@FILE", "Send a file, a folder or a picture along")
   ].join("\n")
 
 const count = (n: number): string => n.toLocaleString("en-US")
@@ -40,8 +61,18 @@ const contextText = ({ answering, tokens }: State): string => {
   return `[${"#".repeat(filled)}${"-".repeat(30 - filled)}] ${Math.round(part * 100)}% of ${count(window)} tokens`
 }
 
-const picker = (state: State, what: "resume" | "model" | "fork", title: string): Step =>
-  step({ ...state, overlay: { kind: "picker", what, title, items: undefined, filter: fieldOf(), selected: 0 } }, { type: "list", what })
+const aboutSession = ({ folder, session }: State): string =>
+  `Session ${session.id === "" ? "(not open yet)" : session.id}${session.title === "" ? "" : ` (${session.title})`}, in ${folder}\nGo on with it later: nimlet --session ${session.id}`
+
+const sessionCommand = (state: State, args: string): Step => {
+  if (args === "") return step(tell(state, aboutSession(state)))
+  const [deed = "", id, ...words] = args.split(/\s+/)
+  const title = words.join(" ")
+  const usage = () => step(tell(state, "Usage: /session [rename ID TITLE | delete ID | restore ID]", "warning"))
+  if (id === undefined) return usage()
+  if (deed === "rename") return title === "" ? usage() : step(state, { type: "session", deed: { deed, id, title } })
+  return (deed === "delete" || deed === "restore") && title === "" ? step(state, { type: "session", deed: { deed, id } }) : usage()
+}
 
 /** What the screen does by itself; undefined for what the agent is to be told. */
 const ownCommand = (state: State, name: string, args: string): Step | undefined => {
@@ -53,31 +84,45 @@ const ownCommand = (state: State, name: string, args: string): Step | undefined 
       return step(tell(state, helpText(state)))
     case "keys":
       return step(tell(state, keyTable(state.keymap)))
+    case "version":
+      return step(tell(state, `nimlet ${state.version}`))
     case "context":
       return step(tell(state, contextText(state)))
     case "copy": {
       const answer = state.settled.findLast((item) => item.kind === "answer")
       return answer?.kind !== "answer" ? step(tell(state, "There is no answer to copy yet.")) : step(tell(state, "The last answer was handed to the terminal's clipboard."), { type: "copy", text: answer.text })
     }
+    case "doctor":
+      return args === "" ? step(state, { type: "doctor" }) : step(tell(state, "/doctor takes no arguments; `nimlet doctor --start` starts the extensions, too.", "warning"))
+    case "session":
+      return sessionCommand(state, args)
+    case "theme":
+      return args === "" ? pickFrom(state, "theme", "Which ground do the colours stand on?", themeChoices.map((value) => ({ value, label: value, about: value === "auto" ? "what the terminal says" : "" }))) : chooseTheme(state, args)
     case "extensions":
+      if (args.startsWith("new ")) return step(state, { type: "makeExtension", name: args.slice(4).trim() })
       return args === "" ? step({ ...state, overlay: { kind: "extensions", selected: 0, log: undefined } }) : undefined
     case "model":
-      return args === "" ? picker(state, "model", "Which model shall answer?") : step(state, { type: "select", value: args })
+      return args === "" ? pickFrom(state, "model", "Which model shall answer?") : step(state, { type: "select", value: args })
+    case "provider":
+      return args === "" ? pickFrom(state, "provider", "Which provider?") : step(state, { type: "provide", provider: args })
+    case "thinking":
+      return args === "" ? pickFrom(state, "thinking", "How much shall it think?") : step(state, { type: "think", level: args })
+    case "login":
+      return args === "" ? pickFrom(state, "login", "The key of which provider?") : step(state, { type: "login", provider: args })
+    case "logout":
+      return args === "" ? step(tell(state, "/logout wants the name of a provider; /auth lists them.", "warning")) : step(state, { type: "logout", provider: args })
+    case "auth":
+      return step(state, { type: "auth" })
     case "resume":
-      return args === "" && state.run === undefined ? picker(state, "resume", "Which session?") : undefined
+      return args === "" && state.run === undefined ? pickFrom(state, "resume", "Which session?") : undefined
     case "fork":
-      return args === "" && state.run === undefined ? picker(state, "fork", "Before which of your messages?") : undefined
+      return args === "" && state.run === undefined ? pickFrom(state, "fork", "Before which of your messages?") : undefined
+    case "rewind":
+      return args === "" && state.run === undefined ? pickFrom(state, "rewind", "Back to before which of your messages?") : undefined
     default:
       return undefined
   }
 }
-
-/** Sends words to the agent, which is idle. */
-export const send = (state: State, text: string, literal = false): Step =>
-  step(
-    { ...state, run: { since: state.now, interrupted: false }, sent: text, tokens: { ...state.tokens, run: 0 } },
-    { type: "prompt", words: { text, literal } }
-  )
 
 /** The state after something was submitted; while the agent works, words are queued, and what cannot be queued is given back. */
 export const submit = (state: State, text: string, as: "steer" | "followUp"): Step => {
@@ -88,7 +133,11 @@ export const submit = (state: State, text: string, as: "steer" | "followUp"): St
   if (own !== undefined) return own
   const shell = /^(!!?)\s*(\S[\s\S]*)$/.exec(words)
   if (state.run !== undefined) {
+    const pictured = wordsOf(state, words)
+    // The queue of a run holds words alone.
+    if (pictured.pictures !== undefined) return step({ ...state, later: [...state.later, pictured] })
     if (command === undefined && shell === null) return step(state, { type: as, text: words })
+    if (command !== undefined && runsBeside(state, command.name)) return step(state, { type: "aside", text: words })
     return step(tell(state, "A command cannot wait in the queue: run it when the agent has done, or press Esc first.", "warning"), { type: "compose", text, instead: true })
   }
   if (shell === null) return send(state, words)

@@ -4,8 +4,8 @@ import { choicesOf, type Dialog, type Question } from "../Dialog.ts"
 import type { Field } from "../Field.ts"
 import type { Palette } from "../Palette.ts"
 import { changeOf, diffLines } from "./Diff.ts"
-import type { Look } from "./Items.ts"
-import { firstLines, fit, hang, wrap } from "./Lines.ts"
+import { hint, type Look } from "./Items.ts"
+import { firstLines, fit, hang, rule, wrap } from "./Lines.ts"
 
 const bullet = "•"
 
@@ -19,10 +19,12 @@ export const fieldLines = ({ cursor, text }: Field, { palette, secret, width }: 
   return hang(palette.accent("> "), wrap(`${shown(text.slice(0, cursor))}${palette.inverse(at)}${shown(after)}`, Math.max(1, width - 3)))
 }
 
-const bodyOf = (question: Question, { open, palette, width }: Look): ReadonlyArray<string> => {
+const bodyOf = (question: Question, look: Look): ReadonlyArray<string> => {
+  const { open, palette, width } = look
+  const shows = hint(look, "details", "shows them")
   const words = (text: string, count: number) => {
     const { lines, more } = firstLines(text, count)
-    return [...lines.flatMap((line) => wrap(line, width)), ...(more > 0 ? [palette.dim(`… ${more} more lines (ctrl+o)`)] : [])]
+    return [...lines.flatMap((line) => wrap(line, width)), ...(more > 0 ? [palette.dim(`… ${more} more lines${shows === "" ? "" : ` (${shows})`}`)] : [])]
   }
   switch (question.kind) {
     case "approval": {
@@ -30,7 +32,7 @@ const bodyOf = (question: Question, { open, palette, width }: Look): ReadonlyArr
       const path = typeof args["path"] === "string" ? [palette.bold(fit(cleanLine(args["path"]), width))] : []
       const change = preview ?? changeOf(tool, args)
       const what = change !== undefined
-        ? [...path, ...diffLines(change, { count: open ? 400 : 16, palette, width })]
+        ? [...path, ...diffLines(change, { count: open ? 400 : 16, palette, width, more: shows })]
         : typeof args["command"] === "string"
         ? words(args["command"], open ? 400 : 12)
         : [...(summary === tool ? [] : wrap(cleanLine(summary), width)), ...words(JSON.stringify(args, null, 2), open ? 400 : 12).map(palette.dim)]
@@ -64,9 +66,9 @@ export const dialogLines = ([dialog, ...others]: ReadonlyArray<Dialog>, look: Lo
       palette.dim(fit(question.kind === "text" && question.secret ? "not shown while you type · enter answers · esc dismisses" : "enter answers · esc dismisses", inner.width))
     ]
     : choicesOf(question).flatMap(({ keys, label }, index) => {
-      const lead = index === selected ? palette.accent("❯ ") : "  "
+      const lead = index !== selected ? "  " : look.plain ? "* " : palette.accent("❯ ")
       const key = keys[0] === undefined ? "" : `${keys[0]}  `
       return hang(lead, wrap(`${key}${cleanLine(label)}`, Math.max(1, inner.width - 2)).map(index === selected ? palette.bold : (line) => line))
     })
-  return [palette.yellow("─".repeat(width)), fit(` ${palette.bold(palette.yellow(headOf(question)))}${more}`, width), ...[...bodyOf(question, inner), ...answer].map((line) => ` ${line}`)]
+  return [...rule(width, palette.yellow, look.plain), fit(` ${palette.bold(palette.yellow(headOf(question)))}${more}`, width), ...[...bodyOf(question, inner), ...answer].map((line) => ` ${line}`)]
 }

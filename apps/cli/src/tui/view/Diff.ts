@@ -3,14 +3,14 @@ import type { JsonObject } from "@nimlet/protocol"
 import type { Palette } from "../Palette.ts"
 import { firstLines, fit } from "./Lines.ts"
 
-/** Lines of a unified diff, its file names left out. */
-export const diffLines = (diff: string, { count, palette, width }: { readonly count: number; readonly palette: Palette; readonly width: number }): ReadonlyArray<string> => {
+/** Lines of a unified diff, its file names left out; `more` is how the rest of a long one is seen. */
+export const diffLines = (diff: string, { count, more: how = "", palette, width }: { readonly count: number; readonly more?: string; readonly palette: Palette; readonly width: number }): ReadonlyArray<string> => {
   const { lines, more } = firstLines(diff.replace(/^--- [^\n]*\n\+\+\+ [^\n]*\n/, ""), count)
   const painted = lines.map((line) => {
     const cut = fit(line, width)
     return line.startsWith("+") ? palette.green(cut) : line.startsWith("-") ? palette.red(cut) : line.startsWith("@@") ? palette.accent(cut) : palette.dim(cut)
   })
-  return more === 0 ? painted : [...painted, palette.dim(fit(`… ${more} more lines`, width))]
+  return more === 0 ? painted : [...painted, palette.dim(fit(`… ${more} more lines${how === "" ? "" : ` (${how})`}`, width))]
 }
 
 const marked = (mark: string, text: string): ReadonlyArray<string> => text === "" ? [] : (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n").map((line) => `${mark}${line}`)

@@ -61,7 +61,7 @@ export const painted = (markup: string, palette: Palette): ReadonlyArray<string>
 }
 
 /** A highlighter; `loaded` is called once when it has become able to do its work. */
-export const makeHighlighter = (palette: Palette, loaded: () => void): Highlighter => {
+export const makeHighlighter = (palette: () => Palette, loaded: () => void): Highlighter => {
   let library: HighlightLibrary | undefined
   let asked = false
   return (code, language) => {
@@ -76,6 +76,6 @@ export const makeHighlighter = (palette: Palette, loaded: () => void): Highlight
       }
       return undefined
     }
-    return library.getLanguage(language) === undefined ? undefined : painted(library.highlight(code, { language, ignoreIllegals: true }).value, palette)
+    return library.getLanguage(language) === undefined ? undefined : painted(library.highlight(code, { language, ignoreIllegals: true }).value, palette())
   }
 }

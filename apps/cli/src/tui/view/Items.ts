@@ -2,6 +2,7 @@
 import type { MarkdownTheme } from "@earendil-works/pi-tui"
 import { clean, cleanLine } from "../Clean.ts"
 import type { CallItem, Item, SpokenItem } from "../Item.ts"
+import { type Action, type Keymap, keyOf } from "../Keymap.ts"
 import type { Palette } from "../Palette.ts"
 import { callSummary } from "../../modes/TextRows.ts"
 import { AnswerLines } from "./Answer.ts"
@@ -15,7 +16,18 @@ export interface Look {
   readonly highlight: Highlighter
   /** Calls and thinking at length. */
   readonly open: boolean
+  /** Words in place of marks, and nothing that moves: for a screen reader. */
+  readonly plain: boolean
+  readonly keymap: Keymap
+  /** What a module wants folded thinking called. */
+  readonly thinkingLabel: string | undefined
   readonly width: number
+}
+
+/** What a hint says of an action's key; nothing where no key does it. */
+export const hint = ({ keymap }: Look, action: Action, about: string): string => {
+  const key = keyOf(keymap, action)
+  return key === undefined ? "" : `${key} ${about}`
 }
 
 /** Longer answers are shown up to here: the whole stands in the session's file. */
@@ -40,29 +52,36 @@ export const markdownTheme = ({ highlight, palette }: Look): MarkdownTheme => ({
   highlightCode: (code, language) => [...highlight(code, language) ?? code.split("\n")]
 })
 
-const noticeLines = (item: Extract<Item, { readonly kind: "notice" }>, { palette, width }: Look): ReadonlyArray<string> => {
+const levels = { info: "Note: ", warning: "Warning: ", error: "Error: " } as const
+
+const noticeLines = (item: Extract<Item, { readonly kind: "notice" }>, { palette, plain, width }: Look): ReadonlyArray<string> => {
   const style = item.level === "error" ? palette.red : item.level === "warning" ? palette.yellow : palette.dim
   const who = item.from === undefined ? "" : `${cleanLine(item.from, 60)}: `
-  const { lines, more } = firstLines(`${who}${item.text}`, 400)
+  const { lines, more } = firstLines(`${plain ? levels[item.level] : ""}${who}${item.text}`, 400)
   const wrapped = lines.flatMap((line) => wrap(line, width - 2))
-  return hang(style(item.level === "info" ? "  " : "! "), [...wrapped, ...(more > 0 ? [`… ${more} more lines`] : [])].map(style))
+  return hang(plain ? "" : style(item.level === "info" ? "  " : "! "), [...wrapped, ...(more > 0 ? [`… ${more} more lines`] : [])].map(style))
 }
 
-const userLines = (text: string, { open, palette, width }: Look): ReadonlyArray<string> => {
-  const { lines, more } = firstLines(text, open ? 2_000 : 20)
+const userLines = (text: string, { open, palette, plain, width }: Look): ReadonlyArray<string> => {
+  const { lines, more } = firstLines(`${plain ? "You: " : ""}${text}`, open ? 2_000 : 20)
   const wrapped = lines.flatMap((line) => wrap(line, width - 2))
-  return hang(palette.accent("> "), [...wrapped.map(palette.bold), ...(more > 0 ? [palette.dim(`… ${more} more lines`)] : [])])
+  return hang(plain ? "" : palette.accent("> "), [...wrapped.map(palette.bold), ...(more > 0 ? [palette.dim(`… ${more} more lines`)] : [])])
 }
 
-const thinkingLines = ({ done, text }: SpokenItem, { open, palette, width }: Look): ReadonlyArray<string> => {
+const thinkingLines = ({ done, text }: SpokenItem, look: Look): ReadonlyArray<string> => {
+  const { open, palette, plain, thinkingLabel, width } = look
+  const mark = plain ? "" : "∴ "
   if (!open) {
-    const last = cleanLine(text.slice(-400))
-    return done ? [palette.dim(fit("∴ thought for a while (ctrl+o shows it)", width))] : [palette.dim(fit(`∴ ${last}`, width))]
+    if (!done && thinkingLabel === undefined && !plain) return [palette.dim(fit(`${mark}${cleanLine(text.slice(-400))}`, width))]
+    const shows = hint(look, "details", "shows it")
+    const label = thinkingLabel === undefined ? plain && !done ? "Thinking" : "thought for a while" : cleanLine(thinkingLabel, 80)
+    return [palette.dim(fit(`${mark}${label}${shows === "" ? "" : ` (${shows})`}`, width))]
   }
-  return hang(palette.dim("∴ "), clean(text.slice(-longest)).trim().split("\n").flatMap((line) => wrap(line, width - 2)).map((line) => palette.dim(palette.italic(line))))
+  return hang(palette.dim(mark), clean(text.slice(-longest)).trim().split("\n").flatMap((line) => wrap(line, width - 2)).map((line) => palette.dim(palette.italic(line))))
 }
 
 const marks = { running: "◌", done: "✓", failed: "✗" } as const
+const plainMarks = { running: "Running:", done: "Done:", failed: "Failed:" } as const
 
 const seconds = (millis: number): string => millis < 1_000 ? "" : ` ${(millis / 1_000).toFixed(1)}s`
 
@@ -78,9 +97,9 @@ const summaryOf = ({ input, name }: CallItem): string => {
 }
 
 const callLines = (call: CallItem, look: Look): ReadonlyArray<string> => {
-  const { open, palette, width } = look
+  const { open, palette, plain, width } = look
   const style = call.state === "failed" ? palette.red : call.state === "done" ? palette.green : palette.yellow
-  const row = `${style(marks[call.state])} ${fit(summaryOf(call), Math.max(1, width - 10))}${palette.dim(seconds(call.millis ?? 0))}`
+  const row = `${style((plain ? plainMarks : marks)[call.state])} ${fit(summaryOf(call), Math.max(1, width - 10))}${palette.dim(seconds(call.millis ?? 0))}`
   const inner: Look = { ...look, width: Math.max(1, width - 4) }
   const body: ReadonlyArray<string> = call.diff !== undefined
     ? diffLines(call.diff, { count: open ? 400 : 12, palette, width: inner.width })
@@ -108,8 +127,14 @@ const outputLines = (given: CallItem, { open, palette, width }: Look): ReadonlyA
   return [...(more > 0 ? [palette.dim(fit(`… ${more} lines before`, width))] : []), ...lines.map((line) => palette.dim(fit(line, width)))]
 }
 
-const welcomeLines = ({ folder, version }: Extract<Item, { readonly kind: "welcome" }>, { palette, width }: Look): ReadonlyArray<string> =>
-  [`${palette.bold("nimlet")} ${version}  ${palette.dim(cleanLine(folder))}`, palette.dim("/help lists commands, /keys the keys; ctrl+c twice leaves")].map((line) => fit(line, width))
+const welcomeLines = ({ folder, version }: Extract<Item, { readonly kind: "welcome" }>, look: Look): ReadonlyArray<string> => {
+  const { palette, width } = look
+  const leaves = hint(look, "clear", "twice leaves")
+  return [
+    fit(`${palette.bold("nimlet")} ${version}  ${palette.dim(cleanLine(folder))}`, width),
+    ...wrap(`/help lists commands, /keys the keys${leaves === "" ? "" : `; ${leaves}`}`, width).map(palette.dim)
+  ]
+}
 
 /** Draws what stands in the transcript, and remembers what cannot change. */
 export class ItemLines {
@@ -150,7 +175,9 @@ export class ItemLines {
 
   #answer({ done, id, text }: SpokenItem, look: Look): ReadonlyArray<string> {
     const over = text.length - longest
-    const words = clean(over > 0 ? `${text.slice(0, longest)}\n\n… ${over} more characters` : text)
+    // Read aloud, a paragraph is said once: when it is whole.
+    const said = look.plain && !done ? text.slice(0, text.lastIndexOf("\n\n") + 1) : text
+    const words = clean(over > 0 ? `${said.slice(0, longest)}\n\n… ${over} more characters` : said)
     const kept = this.#growing.get(id)
     const growing = kept?.width === look.width ? kept.lines : new AnswerLines(markdownTheme(look), look.width)
     const lines = growing.of(words)

@@ -18,8 +18,17 @@ export const hang = (lead: string, lines: ReadonlyArray<string>): ReadonlyArray<
   return lines.map((line, index) => `${index === 0 ? lead : room}${line}`)
 }
 
+/** A line across, where marks are wanted. */
+export const rule = (width: number, style: (text: string) => string, plain: boolean): ReadonlyArray<string> => plain ? [] : [style("─".repeat(width))]
+
 /** Enough of a line for any terminal; what is longer is never looked at. */
 const longest = 2_000
+
+/** The part of a list that has the selected one in it. */
+export const windowOf = <A>(items: ReadonlyArray<A>, selected: number, count: number): { readonly from: number; readonly items: ReadonlyArray<A> } => {
+  const from = Math.max(0, Math.min(selected - Math.floor(count / 2), items.length - count))
+  return { from, items: items.slice(from, from + count) }
+}
 
 /** Some lines of a text, clean, and how many there are beyond them. */
 export interface Excerpt {

@@ -2,10 +2,12 @@
 import type { ExtensionFigures } from "@nimlet/extension"
 import { cleanLine } from "../Clean.ts"
 import { matching } from "../reduce/Picker.ts"
-import type { Overlay, State } from "../State.ts"
+import type { ExtensionsPane } from "../reduce/ExtensionsPane.ts"
+import type { Picker, State } from "../State.ts"
 import { fieldLines } from "./Dialogs.ts"
 import type { Look } from "./Items.ts"
-import { clamp, fit } from "./Lines.ts"
+import { clamp, fit, rule, windowOf, wrap } from "./Lines.ts"
+import { searchLines } from "./SearchView.ts"
 
 const rows = 10
 const levels = "▁▂▃▄▅▆▇█"
@@ -17,13 +19,15 @@ export const sparkline = (values: ReadonlyArray<number>, count: number): string 
   return shown.map((value) => levels[Math.min(levels.length - 1, Math.floor(value / most * levels.length))] ?? "").join("")
 }
 
-/** The part of a list that has the selected one in it. */
-const windowOf = <A>(items: ReadonlyArray<A>, selected: number, count: number): { readonly from: number; readonly items: ReadonlyArray<A> } => {
-  const from = Math.max(0, Math.min(selected - Math.floor(count / 2), items.length - count))
-  return { from, items: items.slice(from, from + count) }
-}
+/** What can be done with the selected one. */
+const pickerHint = ({ doomed, rename, what }: Picker): string =>
+  rename !== undefined
+    ? "enter gives it this title · esc does not"
+    : doomed !== undefined
+    ? "ctrl+d once more moves it to the trash"
+    : `type to search · enter picks${what === "resume" ? " · ctrl+r title · ctrl+d delete" : ""} · esc closes`
 
-const pickerLines = (overlay: Extract<Overlay, { readonly kind: "picker" }>, { palette, width }: Look): ReadonlyArray<string> => {
+const pickerLines = (overlay: Picker, { palette, plain, width }: Look): ReadonlyArray<string> => {
   const found = matching(overlay)
   const shown = windowOf(found, overlay.selected, rows)
   const list = overlay.items === undefined
@@ -33,13 +37,13 @@ const pickerLines = (overlay: Extract<Overlay, { readonly kind: "picker" }>, { p
     : shown.items.map(({ about, label }, index) => {
       const chosen = shown.from + index === overlay.selected
       const text = `${cleanLine(label, 200)}  ${palette.dim(cleanLine(about, 200))}`
-      return fit(chosen ? `${palette.accent("❯ ")}${palette.bold(text)}` : `  ${text}`, width)
+      return fit(chosen ? `${plain ? "* " : palette.accent("❯ ")}${palette.bold(text)}` : `  ${text}`, width)
     })
   return [
     fit(palette.bold(overlay.title), width),
-    ...fieldLines(overlay.filter, { palette, secret: false, width }),
+    ...fieldLines(overlay.rename ?? overlay.filter, { palette, secret: false, width }),
     ...list,
-    palette.dim(fit(`${found.length === 0 ? 0 : overlay.selected + 1} of ${found.length} · type to search · enter picks · esc closes`, width))
+    palette.dim(fit(`${found.length === 0 ? 0 : overlay.selected + 1} of ${found.length} · ${pickerHint(overlay)}`, width))
   ]
 }
 
@@ -50,7 +54,7 @@ const stateOf = ({ fault, state }: ExtensionFigures, { palette }: Look): string 
 
 const millis = (value: number): string => value < 10 ? value.toFixed(1) : value.toFixed(0)
 
-const detailLines = (one: ExtensionFigures, { palette, width }: Look): ReadonlyArray<string> => {
+const detailLines = (one: ExtensionFigures, { palette, plain, width }: Look): ReadonlyArray<string> => {
   const { hookMillis, lateReplies, memoryBytes, pid, registration, requests, startMillis } = one
   const facts = [
     pid === undefined ? "" : `pid ${pid}`,
@@ -69,18 +73,18 @@ const detailLines = (one: ExtensionFigures, { palette, width }: Look): ReadonlyA
   return [
     facts,
     ...offers,
-    ...(hookMillis === undefined ? [] : [`hooks ${sparkline(hookMillis.latest, Math.max(1, Math.min(48, width - 40)))} p50 ${millis(hookMillis.p50)} ms, p95 ${millis(hookMillis.p95)} ms`]),
-  ].map((line) => palette.dim(fit(cleanLine(line), width))).concat(one.fault === undefined ? [] : [palette.red(fit(cleanLine(one.fault), width))])
+    ...(hookMillis === undefined ? [] : [`hooks ${plain ? "" : `${sparkline(hookMillis.latest, Math.max(12, Math.min(48, width - 36)))} `}p50 ${millis(hookMillis.p50)} ms, p95 ${millis(hookMillis.p95)} ms`]),
+  ].flatMap((line) => wrap(cleanLine(line), width).map(palette.dim)).concat(one.fault === undefined ? [] : wrap(cleanLine(one.fault), width).map(palette.red))
 }
 
-const extensionLines = (state: State, overlay: Extract<Overlay, { readonly kind: "extensions" }>, look: Look): ReadonlyArray<string> => {
-  const { palette, width } = look
+const extensionLines = (state: State, overlay: ExtensionsPane, look: Look): ReadonlyArray<string> => {
+  const { palette, plain, width } = look
   const inner: Look = { ...look, width: Math.max(1, width - 4) }
   const shown = windowOf(state.figures, overlay.selected, rows)
   const list = shown.items.flatMap((one, index) => {
     const chosen = shown.from + index === overlay.selected
     const restarts = one.restarts === 0 ? "" : ` · ${one.restarts} ${one.restarts === 1 ? "restart" : "restarts"}`
-    const row = fit(`${chosen ? palette.accent("❯ ") : "  "}${chosen ? palette.bold(cleanLine(one.key, 60)) : cleanLine(one.key, 60)}  ${stateOf(one, look)}${palette.dim(` · ${one.family.name}${one.project ? " · project" : ""}${restarts}`)}`, width)
+    const row = fit(`${chosen ? plain ? "* " : palette.accent("❯ ") : "  "}${chosen ? palette.bold(cleanLine(one.key, 60)) : cleanLine(one.key, 60)}  ${stateOf(one, look)}${palette.dim(` · ${one.family.name}${one.project ? " · project" : ""}${restarts}`)}`, width)
     const log = chosen && overlay.log?.key === one.key ? overlay.log.lines : undefined
     return [
       row,
@@ -90,8 +94,8 @@ const extensionLines = (state: State, overlay: Extract<Overlay, { readonly kind:
   })
   return [
     palette.bold(fit(`Extensions: ${state.figures.length}`, width)),
-    ...(list.length === 0 ? [palette.dim(fit("none is installed; folders with an extension.json go to ~/.nimlet/extensions", width))] : list),
-    palette.dim(fit("↑↓ choose · r restart · l log · esc closes", width))
+    ...(list.length === 0 ? wrap("none is installed; /extensions new NAME makes a small one to begin with, others are folders that you put into ~/.nimlet/extensions", width).map(palette.dim) : list),
+    palette.dim(fit("↑↓ choose · r restart · d disable · l log · esc closes", width))
   ]
 }
 
@@ -100,6 +104,6 @@ export const overlayLines = (state: State, look: Look): ReadonlyArray<string> =>
   const { overlay } = state
   if (overlay === undefined) return []
   const inner: Look = { ...look, width: Math.max(1, look.width - 2) }
-  const lines = overlay.kind === "picker" ? pickerLines(overlay, inner) : extensionLines(state, overlay, inner)
-  return [look.palette.accent("─".repeat(look.width)), ...clamp(lines, inner.width).map((line) => ` ${line}`)]
+  const lines = overlay.kind === "picker" ? pickerLines(overlay, inner) : overlay.kind === "search" ? searchLines(overlay, inner) : extensionLines(state, overlay, inner)
+  return [...rule(look.width, look.palette.accent, look.plain), ...clamp(lines, inner.width).map((line) => ` ${line}`)]
 }

@@ -1,23 +1,40 @@
 /** What extensions show: widgets, the modal, statuses. Each names its extension. Pure. */
-import { Markdown } from "@earendil-works/pi-tui"
+import { Markdown, visibleWidth } from "@earendil-works/pi-tui"
 import type { WidgetView } from "@nimlet/extension"
 import type { Segment, WidgetElement } from "@nimlet/protocol"
 import { clean, cleanLine } from "../Clean.ts"
 import { fieldOf } from "../Field.ts"
-import { modalOf, orderedWidgets } from "../reduce/Keys.ts"
+import { modalOf, orderedWidgets } from "../reduce/Buttons.ts"
 import type { State } from "../State.ts"
 import { fieldLines } from "./Dialogs.ts"
 import { type Look, markdownTheme } from "./Items.ts"
-import { firstLines, fit, hang, wrap } from "./Lines.ts"
+import { firstLines, fit, rule, wrap } from "./Lines.ts"
+
+/** A button on a line: the columns it takes, from 0, and what it does. */
+export interface Button {
+  readonly from: number
+  readonly to: number
+  readonly key: string
+  readonly action: string
+}
+
+/** A line, and the buttons on it. */
+export interface Row {
+  readonly line: string
+  readonly buttons: ReadonlyArray<Button>
+}
+
+const row = (line: string): Row => ({ line, buttons: [] })
 
 const boxes = { pending: "☐", active: "▸", done: "☑" } as const
+const plainBoxes = { pending: "to do:", active: "now:", done: "done:" } as const
 const bar = 24
 const usualHeight = 10
 /** How many lines of a widget are shown beside the composer. */
 const tallest = 16
 
 const elementLines = (element: WidgetElement, look: Look): ReadonlyArray<string> => {
-  const { palette, width } = look
+  const { palette, plain, width } = look
   switch (element.type) {
     case "text": {
       const style = palette.styled[element.style ?? "normal"]
@@ -25,7 +42,7 @@ const elementLines = (element: WidgetElement, look: Look): ReadonlyArray<string>
     }
     case "list":
       return element.items.map(({ state = "pending", text }) => {
-        const line = fit(`${boxes[state]} ${cleanLine(text)}`, width)
+        const line = fit(`${(plain ? plainBoxes : boxes)[state]} ${cleanLine(text)}`, width)
         return state === "done" ? palette.dim(line) : state === "active" ? palette.accent(line) : line
       })
     case "progress": {
@@ -33,6 +50,7 @@ const elementLines = (element: WidgetElement, look: Look): ReadonlyArray<string>
       const label = element.label === undefined ? "" : `${cleanLine(element.label)} `
       const room = Math.max(4, Math.min(bar, width - 6))
       const done = Math.round(part * room)
+      if (plain) return [fit(`${label}${Math.round(part * 100)}%`, width)]
       return [fit(`${palette.accent("█".repeat(done))}${palette.dim("░".repeat(room - done))} ${Math.round(part * 100)}% ${label}`.trimEnd(), width)]
     }
     case "markdown": {
@@ -51,45 +69,55 @@ const titleLine = (key: string, { title }: WidgetView, { palette, width }: Look)
   return fit(title === "" ? palette.dim(cleanLine(key.replace(":", " · "), 80)) : `${palette.bold(cleanLine(title, 200))} ${palette.dim(`· ${owner}`)}`, width)
 }
 
-const buttonLine = (view: WidgetView, pressed: number | undefined, { palette, width }: Look): ReadonlyArray<string> => {
-  if (view.actions.length === 0) return []
-  const buttons = view.actions.map(({ label }, index) => {
-    const text = `[${cleanLine(label, 40)}]`
-    return index === pressed ? palette.inverse(text) : palette.accent(text)
-  })
-  return wrap(buttons.join(" "), width)
+/** The buttons of a widget, on as many lines as they need, `indent` columns in. */
+const buttonRows = (key: string, view: WidgetView, pressed: number | undefined, indent: number, { palette, width }: Look): ReadonlyArray<Row> => {
+  const rows: Array<{ line: string; readonly buttons: Array<Button> }> = []
+  for (const [index, { id, label }] of view.actions.entries()) {
+    const text = fit(`[${cleanLine(label, 40)}]`, width)
+    const size = visibleWidth(text)
+    const last = rows.at(-1)
+    const at = last === undefined ? 0 : visibleWidth(last.line) + 1
+    const fits = last !== undefined && at + size <= width
+    const painted = index === pressed ? palette.inverse(text) : palette.accent(text)
+    const button = (from: number): Button => ({ from: indent + from, to: indent + from + size, key, action: id })
+    if (fits) {
+      last.line += ` ${painted}`
+      last.buttons.push(button(at))
+    } else rows.push({ line: painted, buttons: [button(0)] })
+  }
+  return rows
 }
 
 /** The widgets beside the composer. */
-export const widgetLines = (state: State, look: Look): ReadonlyArray<string> => {
+export const widgetRows = (state: State, look: Look): ReadonlyArray<Row> => {
+  const { palette, plain } = look
   const inner: Look = { ...look, width: Math.max(1, look.width - 2) }
+  const edge = plain ? "  " : palette.dim("│ ")
   return orderedWidgets(state).flatMap(([key, view]) => {
     if (view.position === "modal") return []
     const content = view.content.flatMap((element) => elementLines(element, inner))
-    const shown = content.length <= tallest ? content : [...content.slice(0, tallest), look.palette.dim(fit(`… ${content.length - tallest} more lines`, inner.width))]
+    const shown = content.length <= tallest ? content : [...content.slice(0, tallest), palette.dim(fit(`… ${content.length - tallest} more lines`, inner.width))]
     const pressed = state.pressed?.key === key ? state.pressed.action : undefined
-    return hang(look.palette.dim("│ "), [titleLine(key, view, inner), ...shown, ...buttonLine(view, pressed, inner)]).map((line, index) => index === 0 ? line : `${look.palette.dim("│")}${line.slice(1)}`)
+    const rows = [...[titleLine(key, view, inner), ...shown].map(row), ...buttonRows(key, view, pressed, 2, inner)]
+    return rows.map(({ buttons, line }) => ({ line: `${edge}${line}`, buttons }))
   })
 }
 
 /** The modal, with what is typed into it. */
-export const modalLines = (state: State, look: Look): ReadonlyArray<string> => {
+export const modalRows = (state: State, look: Look): ReadonlyArray<Row> => {
   const modal = modalOf(state)
   if (modal === undefined) return []
   const [key, view] = modal
-  const { palette, width } = look
+  const { palette, plain, width } = look
   const inner: Look = { ...look, width: Math.max(1, width - 2) }
   const takes = view.actions.some(({ id }) => id === "submit")
   const draft = state.modal?.key === key ? state.modal.field : fieldOf()
-  return [
-    palette.accent("─".repeat(width)),
-    ...[
-      titleLine(key, view, inner),
-      ...view.content.flatMap((element) => elementLines(element, inner)),
-      ...(takes ? fieldLines(draft, { palette, secret: false, width: inner.width }) : []),
-      palette.dim(fit(takes ? "enter sends it to the extension, not to the model · esc closes" : "esc closes", inner.width))
-    ].map((line) => ` ${line}`)
+  const rows: ReadonlyArray<Row> = [
+    ...[titleLine(key, view, inner), ...view.content.flatMap((element) => elementLines(element, inner)), ...(takes ? fieldLines(draft, { palette, secret: false, width: inner.width }) : [])].map(row),
+    ...buttonRows(key, view, undefined, 1, inner),
+    ...wrap(takes ? "enter sends it to the extension, not to the model · esc closes" : "esc closes", inner.width).map(palette.dim).map(row)
   ]
+  return [...rule(width, palette.accent, plain).map(row), ...rows.map(({ buttons, line }) => ({ line: ` ${line}`, buttons }))]
 }
 
 const segmentsText = (segments: ReadonlyArray<Segment>, { palette }: Look): string =>

@@ -1,0 +1,2 @@
+/** What stands behind `@nimlet/sdk`. */
+export * from "@nimlet/sdk"
