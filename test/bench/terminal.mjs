@@ -1,13 +1,14 @@
 /**
- * What the interactive terminal costs: from the start to the first frame, from a key to its echo (quiet, and while an
- * answer streams), the processor's time while nothing happens, and memory.
+ * What the interactive terminal costs: from the start to the first frame, from a key to its echo (quiet, while an answer
+ * streams, while a module spins on its thread), the processor's time while nothing happens, and memory over many turns.
  *
- *     node test/bench/terminal.mjs [--rounds N] [--entries N]
+ *     node test/bench/terminal.mjs [--rounds N] [--entries N] [--turns N]
  *
- * The program runs on a pty of `script`; a key's echo is the first output after it that holds the key.
+ * The program runs on a pty of `script`; a key's echo is the first output after it that holds the key. A line that ends with
+ * a limit says whether it was kept; the machine has to be quiet for that to mean anything.
  */
 import { spawn } from "node:child_process"
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
@@ -19,6 +20,7 @@ const value = (name, otherwise) => {
 }
 const rounds = value("--rounds", 9)
 const entries = value("--entries", 20_000)
+const turns = value("--turns", 1_000)
 
 const bin = join(import.meta.dirname, "../../apps/cli/dist/nimlet.mjs")
 const folder = mkdtempSync(join(tmpdir(), "nimlet-terminal-"))
@@ -49,7 +51,7 @@ const onPty = (words, env = {}) => {
     if (!over) process.kill(pid(), "SIGKILL")
     return closed
   }
-  const limit = setTimeout(end, 60_000)
+  const limit = setTimeout(end, 300_000)
   child.once("close", () => {
     over = true
     clearTimeout(limit)
@@ -74,12 +76,13 @@ const onPty = (words, env = {}) => {
     }
     return times.sort((a, b) => a - b)
   }
-  return { child, start, until, echoes, pid, end }
+  return { child, chunks, start, until, echoes, pid, end }
 }
 
 const ticks = (pid) => readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1].split(" ").slice(11, 13).reduce((sum, n) => sum + Number(n), 0)
 const megabytes = (pid) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))[1]) / 1024
-const told = (name, figure, unit) => console.log(`${name.padEnd(52)} ${figure.toFixed(1).padStart(8)} ${unit}`)
+const told = (name, figure, unit, limit) =>
+  console.log(`${name.padEnd(58)} ${figure.toFixed(1).padStart(8)} ${unit}${limit === undefined ? "" : `  ${figure <= limit ? "kept" : "BROKEN"}: at most ${limit} ${unit}`}`)
 const p95 = (sorted) => sorted[Math.floor(sorted.length * 0.95)]
 
 try {
@@ -101,7 +104,7 @@ try {
   }
   told("bare Node on the pty", median(bare), "ms")
   told("first frame", median(first), "ms")
-  told("first frame after a bare Node", median(first.map((one, k) => one - bare[k])), "ms")
+  told("first frame after a bare Node", median(first.map((one, k) => one - bare[k])), "ms", 150)
 
   const lines = [{ type: "session", version: 1, id: "long", workspace: folder, at: "2026-01-01T00:00:00.000Z" }]
   for (let n = 0; n < entries / 2; n++) {
@@ -115,12 +118,23 @@ try {
   const pid = run.pid()
   const quiet = await run.echoes(100)
   told(`key to echo, ${entries} entries, median`, median(quiet), "ms")
-  told(`key to echo, ${entries} entries, 95th percentile`, p95(quiet), "ms")
+  told(`key to echo, ${entries} entries, 95th percentile`, p95(quiet), "ms", 16)
   const before = ticks(pid)
   await wait(5_000)
-  told("processor while nothing happens", (ticks(pid) - before) / 5, "%")
+  told("processor while nothing happens", (ticks(pid) - before) / 5, "%", 1)
   told("memory", megabytes(pid), "MB")
   await run.end()
+
+  mkdirSync(join(home, ".pi/agent/extensions"), { recursive: true })
+  const spinner = join(home, ".pi/agent/extensions/spinner.js")
+  writeFileSync(spinner, "export default () => { setInterval(() => { const end = performance.now() + 1000; while (performance.now() < end); }, 0) }\n")
+  const beside = nimlet("--session", "long")
+  await beside.until("scripted/script")
+  await wait(1_000)
+  const spun = await beside.echoes(200)
+  told("key to echo while a module spins on its thread, median", median(spun), "ms")
+  told("key to echo while a module spins, 95th percentile", p95(spun), "ms", 16)
+  await beside.end()
 
   const stub = await startStub()
   await stub.setScenario([{ deltas: { count: 10_000, chunk: "w{i} in **here**, some `more` of it.\n\n" }, pauseMs: 10, burst: 5 }])
@@ -136,10 +150,49 @@ try {
   const loud = await streaming.echoes(200)
   const used = (ticks(streaming.pid()) - busy) * 10 / (clock() - began) * 100
   told("key to echo, 500 deltas a second, median", median(loud), "ms")
-  told("key to echo, 500 deltas a second, 95th percentile", p95(loud), "ms")
+  told("key to echo, 500 deltas a second, 95th percentile", p95(loud), "ms", 16)
   told("processor while 500 deltas a second stream", used, "%")
   await streaming.end()
+
+  const both = onPty([process.execPath, bin, "--session", "long", "--provider", "anthropic", "--model", "m"], { ANTHROPIC_BASE_URL: stub.url, ANTHROPIC_API_KEY: "x" })
+  await both.until("anthropic/m")
+  await wait(1_000)
+  await stub.setScenario([{ deltas: { count: 10_000, chunk: "w{i} in **here**, some `more` of it.\n\n" }, pauseMs: 10, burst: 5 }])
+  both.child.stdin.write("go")
+  await wait(100)
+  both.child.stdin.write("\r")
+  await both.until("w2")
+  const all = await both.echoes(200)
+  told("key to echo, both, 95th percentile", p95(all), "ms", 16)
+  await both.end()
+  rmSync(spinner)
   stub.stop()
+
+  const many = join(folder, "many.json")
+  writeFileSync(many, JSON.stringify({ steps: [{ text: "Here is **an answer** of some words, with `code`.\n\n```js\nconst a = 1\n```\n\nThat was turn.", usage: { input: 10, output: 10 }, repeat: turns + 10 }] }))
+  // What lives is counted after a collection: what the process takes besides comes and goes.
+  const probe = join(folder, "probe.mjs")
+  const heapFile = join(folder, "heap")
+  writeFileSync(probe, `import { writeFileSync } from "node:fs"\nprocess.on("SIGUSR2", () => { gc(); gc(); writeFileSync(${JSON.stringify(heapFile)}, String(process.memoryUsage().heapUsed)) })\n`)
+  const long = onPty([process.execPath, "--expose-gc", "--import", probe, bin, "--no-session", "--script", many])
+  await long.until("scripted/script")
+  const heap = async () => {
+    rmSync(heapFile, { force: true })
+    process.kill(long.pid(), "SIGUSR2")
+    while (!existsSync(heapFile) || readFileSync(heapFile, "utf8") === "") await wait(20)
+    return Number(readFileSync(heapFile, "utf8")) / 1024 / 1024
+  }
+  const sizes = []
+  for (let turn = 0; turn < turns; turn++) {
+    const from = long.chunks.length
+    long.child.stdin.write(`t${turn}\r`)
+    await long.until("That was turn.", from)
+    if ((turn + 1) % (turns / 4) === 0) sizes.push(await heap())
+  }
+  for (const [quarter, size] of sizes.entries()) told(`live heap after ${(quarter + 1) * turns / 4} turns`, size, "MB")
+  told("live heap grown by the second half of them", sizes[3] - sizes[1], "MB", 8)
+  told("memory after all of them", megabytes(long.pid()), "MB")
+  await long.end()
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }
