@@ -103,7 +103,7 @@ describe("an extension", () => {
       event("session_start", { ...session, provider: "scripted", model: "script", thinking: "" }),
       event("turn_start", session),
       event("tool_call", { tool: "echo", arguments: {} }),
-      { type: "tool", id: expect.any(String), name: "echo", arguments: {} },
+      { type: "tool", id: expect.any(String), name: "echo", arguments: {}, tool_call_id: expect.any(String) },
       event("tool_result", { tool: "echo", arguments: {}, output: "said back", is_error: false }),
       event("tool_call", { tool: "bash", arguments: { command: "echo old" } }),
       event("tool_result", { ...ran, original_arguments: { command: "echo old" }, output: expect.stringContaining("new"), is_error: false }),
