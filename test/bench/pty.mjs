@@ -51,6 +51,9 @@ export const onPty = ({ args, cwd, env, home, limitMs = 60_000 }) => {
     end,
     pid,
     figures: () => processFigures(pid()),
+    write: type,
+    /** How many chunks were shown until now. */
+    shown: () => chunks.length,
     type: async (...texts) => {
       for (const text of texts) {
         type(text)

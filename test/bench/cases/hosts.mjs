@@ -34,9 +34,10 @@ export const hosts = [
   store("resume-long", "resume 50,000 entries, 200 MB", { ms: "ms", cpu: "ms", rss: "MiB" }, { most: { ms: 3_000, rss: 600 } }),
   store("list", "list 500 sessions", { ms: "ms", cpu: "ms", rss: "MiB" }, { most: { ms: 300 } }),
   store("append", "append to 50,000 entries", { ms: "ms" }, { most: { ms: 1 } }),
-  program("terminal", "the screen", ["terminal.mjs", ...(quick.length > 0 ? ["--rounds", "3"] : [])], {
-    frame: "ms after a bare Node", echo: "ms", echo95: "ms", loudEcho: "ms", loudEcho95: "ms", idle: "%", streaming: "%", memory: "MB"
-  }),
+  program("terminal", "the screen", ["terminal.mjs", ...(quick.length > 0 ? ["--rounds", "3", "--turns", "100"] : [])], {
+    frame: "ms after a bare Node", echo: "ms", echo95: "ms", besideSpinner95: "ms", loudEcho: "ms", loudEcho95: "ms", loudSpinner95: "ms",
+    idle: "%", streaming: "%", memory: "MB", heapGrown: "MB"
+  }, { most: { frame: 150, echo95: 16, besideSpinner95: 16, loudEcho95: 16, loudSpinner95: 16, idle: 1, heapGrown: 8 } }),
   program("scale", "many sessions in one process", ["scale.ts", ...quick], {
     idle: "KiB a session", active: "KiB a session", activeWall: "ms"
   })
