@@ -4,6 +4,7 @@ import { reservedToolNames, type Settings } from "@nimlet/agent"
 import { type ExtensionFigures, Extensions } from "@nimlet/extension"
 import { Sessions } from "@nimlet/session"
 import { projectTrust } from "./ProjectTrust.ts"
+import { layerExtensions } from "./Extensions.ts"
 import { surveyExtensions } from "./ExtensionSurvey.ts"
 import type { Invocation } from "./Flags.ts"
 import type { Host } from "./Host.ts"
@@ -52,13 +53,14 @@ const startAll = Effect.fnUntraced(function*(given: Invocation, host: Host) {
   return { survey, workspace, settings, settingsFile, logs, report }
 })
 
-const alone = Layer.fresh(Extensions.layer)
+/** Extensions of its own for each command. */
+const alone = (host: Host) => Layer.fresh(layerExtensions(host))
 
 /** What `use` makes of the settings while everything runs that a run would start. Fails with `SettingsInvalid`. */
 export const whileStarted = <A, E, R>(given: Invocation, host: Host, use: (settings: Settings, warnings: ReadonlyArray<string>) => Effect.Effect<A, E, R>) =>
   Effect.flatMap(startAll(given, host), ({ report, settings, survey }) => use(settings, [...survey.discoveryWarnings, ...report.warnings])).pipe(
     Effect.scoped,
-    Effect.provide(alone)
+    Effect.provide(alone(host))
   )
 
 /** What came of a start of everything that a run would start. Fails with `SettingsInvalid`. */
@@ -78,7 +80,7 @@ export const reportExtensions = Effect.fnUntraced(function*(given: Invocation, h
     providers: yield* extensions.providers,
     reservedTools: new Set(reservedToolNames.map((name) => name.toLowerCase()))
   })
-}, Effect.scoped, (effect) => Effect.provide(effect, alone))
+}, Effect.scoped, (effect, _, host) => Effect.provide(effect, alone(host)))
 
 const encode = Schema.encodeSync(Schema.fromJsonString(ExtensionReport))
 
