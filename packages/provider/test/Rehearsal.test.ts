@@ -11,7 +11,7 @@ import * as responses from "../src/providers/openai-responses.ts"
 describe("the sample", () => {
   for (const [name, { connect, sample }] of Object.entries({ anthropic, google, mistral, chat, compatible, responses })) {
     it(`of ${name} is a whole answer to its SDK`, async () => {
-      const { model } = connect({ provider: name, model: "m", baseURL: "http://localhost", apiKey: undefined })
+      const { model } = connect({ provider: name, model: "m", baseURL: "http://localhost", apiKey: undefined, headers: {}, thinks: false })
       const parts = await rehearse(model, sample)
       assert.deepStrictEqual(parts.filter(({ type }) => type === "error"), [])
       assert.strictEqual(parts.flatMap((part) => part.type === "text-delta" ? [part.delta] : []).join(""), ".")
