@@ -4,24 +4,17 @@
  *
  *     node --expose-gc test/bench/programs/scale.ts [--quick]
  */
-import { createRequire } from "node:module"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { Context, Effect, Exit, Layer, Scope } from "effect"
+import * as LanguageModel from "effect/ai/LanguageModel"
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join, resolve } from "node:path"
-import { pathToFileURL } from "node:url"
-
-const root = resolve(import.meta.dirname, "../../..")
-/** A module by its name, as the agent's package finds it: the workspace's root depends on none of ours. */
-const load = <A>(name: string): Promise<A> => import(pathToFileURL(createRequire(join(root, "packages/agent/package.json")).resolve(name)).href)
-
-const { Context, Effect, Layer, Scope, Exit } = await load<typeof import("effect")>("effect")
-const LanguageModel = await load<typeof import("effect/ai/LanguageModel")>("effect/ai/LanguageModel")
-const NodeServices = await load<typeof import("@effect/platform-node/NodeServices")>("@effect/platform-node/NodeServices")
-const { Agent } = await load<typeof import("../../../packages/agent/src/index.ts")>("@nimlet/agent")
-const { Extensions, Hooks, rootsOf } = await load<typeof import("../../../packages/extension/src/index.ts")>("@nimlet/extension")
-const { Scripted } = await load<typeof import("../../../packages/provider/src/index.ts")>("@nimlet/provider")
-const { Sessions } = await load<typeof import("../../../packages/session/src/index.ts")>("@nimlet/session")
-const { builtins, layerLocal, localTools } = await load<typeof import("../../../packages/tools/src/index.ts")>("@nimlet/tools")
+import { join } from "node:path"
+import { Agent } from "@nimlet/agent"
+import { Extensions, Hooks, rootsOf } from "@nimlet/extension"
+import { Scripted } from "@nimlet/provider"
+import { Sessions } from "@nimlet/session"
+import { builtins, layerLocal, localTools } from "@nimlet/tools"
 
 const quick = process.argv.includes("--quick")
 const [idle, active] = quick ? [50, 10] : [200, 50]
@@ -83,7 +76,7 @@ const memory = Effect.sync(() => {
 })
 
 /** `count` agents at once in a scope: the memory that each takes once all stand, and what `use` finds. */
-const many = <A>(count: number, extended: boolean, from: number, use: (agents: ReadonlyArray<import("effect").Context.Service.Shape<typeof Agent>>) => import("effect").Effect.Effect<A>) =>
+const many = <A>(count: number, extended: boolean, from: number, use: (agents: ReadonlyArray<Agent["Service"]>) => Effect.Effect<A>) =>
   Effect.scoped(Effect.gen(function*() {
     const before = yield* memory
     const agents = yield* Effect.forEach(Array.from({ length: count }), (_, n) => agentOf(from + n, extended), { concurrency: 10 })

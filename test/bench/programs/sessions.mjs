@@ -10,7 +10,7 @@ import { spawnSync } from "node:child_process"
 import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Sessions, transcript } from "../../../packages/session/src/index.ts"
+import { Sessions, transcript } from "@nimlet/session"
 import { median } from "../measure.mjs"
 
 const at = "2026-01-01T00:00:00.000Z"
