@@ -13,6 +13,8 @@ export interface Ledger {
   readonly append: (entry: SessionEntry) => Effect.Effect<void, SessionUnwritable>
   /** Brings everything to the disk, where that is possible. */
   readonly sync: Effect.Effect<void>
+  /** Begins to bring everything to the disk; where that is refused, the next `sync` tells of it. */
+  readonly startSync: Effect.Effect<void>
   /** Why something is not on the disk; undefined when all is. */
   readonly unsaved: Effect.Effect<string | undefined>
 }
@@ -34,6 +36,7 @@ export const makeLedger = (session: Session): Ledger => {
         Effect.catch((error) => error.unsaved === 0 ? Effect.fail(error) : refused(error))
       ),
     sync: Effect.catch(session.sync, refused),
+    startSync: Effect.catch(session.startSync, refused),
     unsaved: Effect.map(session.unsaved, (count) => count === 0 ? undefined : why ?? `${count} entries of the session are not saved`)
   }
 }

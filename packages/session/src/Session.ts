@@ -36,6 +36,8 @@ export interface Session {
   readonly sync: Effect.Effect<void, SessionUnwritable>
   /** Keeps an answer while it comes, in place of an earlier draft. It is gone when an answer is appended. */
   readonly draft: (answering: Answering) => Draft
+  /** Begins to bring everything to the disk. What goes wrong with that is told by the next `sync`. */
+  readonly startSync: Effect.Effect<void, SessionUnwritable>
   /** How many entries the disk has refused so far and that are still to be written. */
   readonly unsaved: Effect.Effect<number>
   /** Gives file and lock back before the scope would; nothing can be appended after it. */
@@ -133,6 +135,7 @@ export const openSession = Effect.fnUntraced(function*(
     append,
     draft: (answering) => drafts.begin(answering, lastAnswerId(entries)),
     sync: writer === undefined ? Effect.void : turn.withPermits(1)(writer.sync),
+    startSync: writer === undefined ? Effect.void : turn.withPermits(1)(writer.startSync),
     unsaved: writer === undefined ? Effect.succeed(0) : writer.waiting
   }
 })
