@@ -18,7 +18,7 @@ export { createLsTool, createLsTool as createLsToolDefinition } from "../tools/L
 export { createLocalBashOperations } from "../tools/Operations.ts"
 export { createReadTool, createReadTool as createReadToolDefinition } from "../tools/ReadTool.ts"
 export { createWriteTool, createWriteTool as createWriteToolDefinition } from "../tools/WriteTool.ts"
-export type * from "../ToolTypes.ts"
+export type * from "../ToolDetails.ts"
 export { DEFAULT_MAX_BYTES, DEFAULT_MAX_LINES, formatSize, truncateHead, truncateLine, truncateTail } from "../Truncation.ts"
 
 /** The version of the extension API that is provided. */
