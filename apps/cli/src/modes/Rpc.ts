@@ -140,6 +140,7 @@ export const makeRpcMode = Effect.fnUntraced(function*(
     },
     closed: close,
     queues: (settings) => Object.assign(modes, settings),
+    leave: Effect.asVoid(Queue.end(commands)),
     onIdleInput: (input) => Effect.flatMap(Deferred.await(idle), (run) => run(input)),
     converse: Effect.fnUntraced(function*(conversing) {
       yield* Deferred.succeed(idle, (input) => jobs.run(conversing.agent, input))
