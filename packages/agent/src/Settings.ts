@@ -41,6 +41,7 @@ export const Settings = Schema.Struct({
   default_provider: Schema.optionalKey(Schema.String),
   default_model: Schema.optionalKey(Schema.String),
   providers: Schema.optionalKey(Schema.Record(Schema.String, ProviderSettings)),
+  models: Schema.optionalKey(Schema.Struct({ catalogue_url: Schema.optionalKey(Schema.String) })),
   agent: Schema.optionalKey(Schema.Struct({
     max_tokens: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0))),
     context_window: Schema.optionalKey(Tokens),
@@ -136,9 +137,13 @@ export const readSettings = Effect.fnUntraced(function*(
   file: string
 ): Effect.fn.Return<{ readonly content: unknown; readonly settings: Settings }, SettingsInvalid, FileSystem.FileSystem> {
   const fs = yield* FileSystem.FileSystem
-  const text = yield* fs.readFileString(file).pipe(
+  const unusable = (problem: string) => new SettingsInvalid({ file, problems: [problem] })
+  const text = yield* fs.stat(file).pipe(
+    // Opening a pipe would wait for its writer.
+    Effect.filterOrFail(({ type }) => type === "File", () => unusable("is no regular file")),
+    Effect.andThen(fs.readFileString(file)),
     Effect.catchReason("PlatformError", "NotFound", () => Effect.succeed("{}")),
-    Effect.mapError((error) => new SettingsInvalid({ file, problems: [error.message] }))
+    Effect.mapError((error) => error._tag === "SettingsInvalid" ? error : unusable(error.message))
   )
   const parsed = Result.try(() => JSON.parse(text) as unknown)
   if (Result.isFailure(parsed)) {

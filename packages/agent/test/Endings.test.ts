@@ -103,8 +103,23 @@ describe("a run that gets nowhere", () => {
       Effect.gen(function*() {
         assert.isFalse((yield* prompt("hi")).success)
         assert.strictEqual(asked.length, 7)
-        assert.include(errorsOf(events)[0], "5 times in a row")
+        assert.include(errorsOf(events)[0], "the same failing call 5 times")
       })))
+
+  it.effect("stops when a few failing calls take turns, and not while anything goes well between them", () =>
+    Effect.gen(function*() {
+      const tools = [tool("read", { run: () => Effect.succeed(errorResult("no")) }), tool("look")]
+      const turns = (names: ReadonlyArray<string>) => {
+        let made = 0
+        return () => made++ === 40 ? says("enough") : calls({ name: names[made % names.length]!, args: { n: made % names.length } })
+      }
+      yield* withAgent({ replies: turns(["read", "read", "nowhere"]), tools }, ({ asked, prompt }) =>
+        Effect.gen(function*() {
+          assert.isFalse((yield* prompt("hi")).success)
+          assert.isBelow(asked.length, 16)
+        }))
+      yield* withAgent({ replies: turns(["read", "look"]), tools }, ({ prompt }) => Effect.map(prompt("hi"), ({ text }) => assert.strictEqual(text, "enough")))
+    }))
 
   it.effect("stops at its limit of requests, calls answered", () =>
     withAgent({ replies: () => calls({ name: "read" }), tools: [tool("read")], agent: { maxSteps: 3 } }, ({ asked, entries, events, prompt }) =>

@@ -3,7 +3,7 @@ import { Effect, FileSystem, Path, Result } from "effect"
 import type { Manifest } from "@nimlet/protocol"
 import { atomic, type FamilyPolicy, modulesIn, nimlet, programsIn, type Root } from "./FamilyPolicy.ts"
 import { isJsonObject, parseJson } from "./Json.ts"
-import { decodeManifest, looksLikeMilliseconds } from "./ManifestFile.ts"
+import { decodeManifest, looksLikeMilliseconds, manifestText } from "./ManifestFile.ts"
 import { modulesAt } from "./ModuleFile.ts"
 import type { ExtensionSettings, ProjectExtensionSettings } from "./Start.ts"
 
@@ -113,7 +113,7 @@ export const discover = Effect.fnUntraced(function*(where: {
   const realOf = (at: string) => Effect.orElseSucceed(fs.realPath(at), () => at)
   const read = Effect.fnUntraced(function*({ folder, modules, named, programs, project }: Candidate) {
     const real = yield* realOf(folder)
-    const text = yield* Effect.result(fs.readFileString(path.join(real, manifestName)))
+    const text = yield* Effect.result(manifestText(path.join(real, manifestName)))
     const program = (manifest: Read["manifest"]): ReadonlyArray<Read> =>
       [{ family: programs, folder, project, real, home: real, manifest, ...(Result.isSuccess(text) ? { text: text.success } : {}) }]
     if (Result.isSuccess(text)) return program(decodeManifest(text.success))

@@ -2,6 +2,7 @@
 import { Effect, FileSystem, Option, Path, Result, Schema } from "effect"
 import { Manifest } from "@nimlet/protocol"
 import { isJsonObject, parseJson } from "./Json.ts"
+import { manifestText } from "./ManifestFile.ts"
 
 /** Files that can be an extension by themselves. */
 const isModule = (name: string): boolean => /^[^.].*\.m?[jt]s$/.test(name) && !/\.d\.m?ts$/.test(name)
@@ -40,7 +41,7 @@ export const modulesAt = Effect.fnUntraced(function*(place: string, keys: Readon
     }
     return undefined
   })
-  const text = yield* Effect.option(fs.readFileString(path.join(place, "package.json")))
+  const text = yield* Effect.option(manifestText(path.join(place, "package.json")))
   const parsed = Option.isSome(text) ? parseJson(text.value) : undefined
   const pack = parsed !== undefined && Result.isSuccess(parsed) && isJsonObject(parsed.success) ? parsed.success : {}
   const about = keys.map((key) => pack[key]).find(isJsonObject)

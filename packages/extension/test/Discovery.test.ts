@@ -1,5 +1,6 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
+import { execFileSync } from "node:child_process"
 import { Effect, FileSystem } from "effect"
 import { discover, niminal, nimlet, rootsOf } from "../src/index.ts"
 
@@ -52,6 +53,18 @@ describe("discover", () => {
       const roots = [{ path: root, family: nimlet, project: false }]
       const { closedGuards } = yield* discover({ roots, paths: [], settings: { set: { on_failure: "block" }, off: { disabled: true } } })
       assert.deepStrictEqual(closedGuards, ["comma", "nameless", "seconds", "set", "typo"])
+    }).pipe(Effect.provide(NodeServices.layer)))
+
+  it.effect("waits for no pipe that stands where a manifest should", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const home = yield* temp
+      for (const [folder, name] of [[".nimlet/extensions/a", "extension.json"], [".pi/agent/extensions/b", "package.json"], [".pi/agent/extensions", "c.ts"]] as const) {
+        yield* fs.makeDirectory(`${home}/${folder}`, { recursive: true })
+        execFileSync("mkfifo", [`${home}/${folder}/${name}`])
+      }
+      const { found, warnings } = yield* discover({ roots: rootsOf({ home, workspace: home, trusted: false }), paths: [] })
+      assert.deepStrictEqual([found, warnings], [[], [`skipping ${home}/.nimlet/extensions/a: cannot read manifest`]])
     }).pipe(Effect.provide(NodeServices.layer)))
 
   it.effect("takes a project's word for the project's own extensions and for no other, and says what it passes over", () =>
