@@ -355,7 +355,9 @@ export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<
         Effect.onInterrupt(() => voice.fail("Interrupted")),
         Effect.ensuring(voice.end)
       )
-      return prompt === "" ? result : yield* say(prompt)
+      if (prompt === "") return result
+      const answer = yield* say(prompt)
+      return { ...answer, text: [result.text, answer.text].filter((text) => text !== "").join("\n\n") }
     })
     const runner: CommandRunner = {
       run,

@@ -47,6 +47,8 @@ export interface Journal {
   readonly append: (entry: SessionEntry) => Effect.Effect<void, SessionUnwritable>
   /** Brings everything to the disk, where that is possible. */
   readonly sync: Effect.Effect<void>
+  /** Begins to bring everything to the disk; where that is refused, the next `sync` tells of it. */
+  readonly startSync: Effect.Effect<void>
   /** Why something is not on the disk at the end of a run; undefined when all is. */
   readonly unsaved: Effect.Effect<string | undefined>
   /** Saves an answer, its calls under ids of their own. */
@@ -84,6 +86,7 @@ export const makeJournal = (session: Session, selection: () => Selection, snapsh
       Effect.catch((error) => error.unsaved === 0 ? Effect.fail(error) : refused(error))
     )
   const sync = Effect.catch(session.sync, refused)
+  const startSync = Effect.catch(session.startSync, refused)
 
   const result: Journal["result"] = Effect.fnUntraced(function*({ call, changedBy, duration_ms, hooks_ms, result }) {
     const { publish } = yield* EventSink
@@ -129,6 +132,7 @@ export const makeJournal = (session: Session, selection: () => Selection, snapsh
   return {
     append,
     sync,
+    startSync,
     result,
     changing: Effect.fnUntraced(function*(call, { after, before, path }) {
       const bytes = typeof before === "string" ? undefined : before

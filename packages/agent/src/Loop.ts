@@ -354,7 +354,9 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
           if (stopped) yield* interrupt
           const halted = yield* farewell.ofRun({ first: Object.values(told).filter((end) => end !== undefined), turned: stopped || admitted !== undefined, stopped, restore })
           if (halted && !stopped) yield* interrupt
-          yield* journal.sync
+          // The disk may take as long as a short answer. Whoever is told of the end has it from the system, and the next call
+          // that changes something waits for the disk, as the end of the session does.
+          yield* journal.startSync
           const unsaved = yield* journal.unsaved
           if (unsaved !== undefined) yield* publish({ type: "error", ...place, step: -1, message: unsaved })
           yield* publish({ type: "run_end", ...place, model: options.selection().model })

@@ -145,6 +145,11 @@ export const makeSwitching = Effect.fnUntraced(function*<E, R>(
       )
     })
 
+  /** Brings a session that is left to the disk. What was not even written was told when its run ended. */
+  const save = (session: Session) =>
+    Effect.catch(session.sync, (error) =>
+      error.unsaved > 0 ? Effect.void : Effect.flatMap(EventSink, ({ publish }) => publish({ type: "diagnostic", level: "error", message: error.message })))
+
   const ready = Effect.suspend(() => {
     const fiber = starting
     return fiber === undefined ? Effect.void : Effect.tap(Fiber.join(fiber), () => Effect.sync(() => {
@@ -222,7 +227,7 @@ export const makeSwitching = Effect.fnUntraced(function*<E, R>(
         yield* leave(reason, id)
         const from = current.session
         current = next
-        yield* Effect.andThen(Effect.ignore(from.sync), from.close)
+        yield* Effect.andThen(save(from), from.close)
         yield* options.onSwitch?.(session, from) ?? Effect.void
         const walked = tree === undefined
           ? Effect.void
@@ -241,7 +246,7 @@ export const makeSwitching = Effect.fnUntraced(function*<E, R>(
   yield* start
   if (unready !== undefined) return yield* Effect.andThen(stop, Effect.fail(unready))
   yield* Effect.tapError(settle, () => stop)
-  yield* Effect.addFinalizer(() => leave("quit"))
+  yield* Effect.addFinalizer(() => Effect.andThen(leave("quit"), Effect.suspend(() => save(current.session))))
   yield* told(isEmpty ? "startup" : "resume")
 
   return { current: () => current, unready: () => unready, ready, go, reload }

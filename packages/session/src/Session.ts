@@ -31,6 +31,8 @@ export interface Session {
   readonly append: (entry: NewEntry) => Effect.Effect<SessionEntry, SessionUnwritable>
   /** Returns when everything appended so far is on the disk, not only with the system. */
   readonly sync: Effect.Effect<void, SessionUnwritable>
+  /** Begins to bring everything to the disk. What goes wrong with that is told by the next `sync`. */
+  readonly startSync: Effect.Effect<void, SessionUnwritable>
   /** How many entries the disk has refused so far and that are still to be written. */
   readonly unsaved: Effect.Effect<number>
   /** Gives file and lock back before the scope would; nothing can be appended after it. */
@@ -119,6 +121,7 @@ export const openSession = Effect.fnUntraced(function*(
     entries: Effect.sync(() => entries.slice()),
     append,
     sync: writer === undefined ? Effect.void : turn.withPermits(1)(writer.sync),
+    startSync: writer === undefined ? Effect.void : turn.withPermits(1)(writer.startSync),
     unsaved: writer === undefined ? Effect.succeed(0) : writer.waiting
   }
 })

@@ -36,7 +36,7 @@ export const interact = Effect.fnUntraced(function*(invocation: Invocation, host
   const clock = yield* Clock.Clock
   const fork = yield* FiberSet.makeRuntime<Needs>()
   const path = yield* Path.Path
-  const { appearance, keys, mouse, problems } = yield* readScreenSettings(host)
+  const { appearance, keys, mouse, problems } = yield* readScreenSettings(host, invocation.screenReader)
   const history = yield* makeHistory(path.join(host.home, ".nimlet", "history"))
   const quit = yield* Deferred.make<void>()
   const proceed = yield* Deferred.make<void>()
@@ -179,6 +179,7 @@ export const interact = Effect.fnUntraced(function*(invocation: Invocation, host
   screen.askGround()
   for (const problem of problems) yield* tell(problem, "warning")
   for (const text of yield* history.read) screen.remember(text)
+  if (invocation.prompt !== "") yield* Effect.sync(() => void screen.dispatch({ type: "submitted", text: invocation.prompt, as: "steer" }))
   const left = Effect.andThen(Deferred.await(quit), Effect.sync(() => {
     screen.stop()
     // Mostly they are gone before anybody could read it.
