@@ -19,6 +19,7 @@ import type { Resources } from "./Resources.ts"
 import { makeRewind, type RewindPlan } from "./Rewind.ts"
 import type { Selection } from "./Selection.ts"
 import type { Destination, Switching, Target } from "./Switching.ts"
+import { sessionCommand } from "./SessionCommand.ts"
 import { type SessionTotals, totalsText } from "./Totals.ts"
 import type { Trust, TrustState } from "./Trust.ts"
 
@@ -201,6 +202,11 @@ export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<
           Effect.catch((error) => Effect.as(voice.fail(error.reason), undefined))
         )
         return named === undefined ? { success: false, text: "" } : yield* voice.tell(`The session is now called: ${named}`)
+      }),
+      session: Effect.fnUntraced(function*(args, voice) {
+        const { ledger, session } = switching.current()
+        const { done, text } = yield* sessionCommand({ sessions, session, ledger }, args)
+        return yield* done ? voice.tell(text) : voice.fail(text)
       }),
       export: Effect.fnUntraced(function*(file, voice) {
         const { session } = switching.current()

@@ -225,9 +225,15 @@ export const makeSwitching = Effect.fnUntraced(function*<E, R>(
         const next = yield* take(session)
         yield* entering(destination)
         yield* leave(reason, id)
-        const from = current.session
+        const { ledger, session: from } = current
         current = next
-        yield* Effect.andThen(save(from), from.close)
+        yield* save(from)
+        const unsaved = yield* ledger.unsaved
+        yield* from.close
+        if (unsaved !== undefined) {
+          const { publish } = yield* EventSink
+          yield* publish({ type: "diagnostic", level: "error", message: `session ${from.id} was left with entries that are not saved: ${unsaved}` })
+        }
         yield* options.onSwitch?.(session, from) ?? Effect.void
         const walked = tree === undefined
           ? Effect.void
