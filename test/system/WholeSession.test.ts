@@ -142,6 +142,20 @@ describe("a whole session", () => {
   })
 })
 
+describe("for a screen reader", () => {
+  it("says in words what marks say, after a prompt of the command line, and stays", async () => {
+    await using space = await makeSpace([{ tools: [{ name: "bash", args: { command: "echo by hand" } }] }, { text: "It ran." }])
+    await using terminal = await begin(space, { args: "nimlet --screen-reader --script script.json -i run it" })
+    await answer(terminal, "Allow bash?", "y")
+    const seen = await terminal.until("It ran.")
+    for (const text of ["You: run it", "Done: bash echo by hand", "Answer:"]) expect(seen).toContain(text)
+    expect(seen).not.toMatch(/[─│✓⠋-⠿]/)
+    say(terminal, "/quit")
+    await atShell(terminal)
+    await isUsual(terminal)
+  })
+})
+
 /** Throws where nobody catches it, at a signal. */
 const bomb = `process.on("SIGUSR2", () => setImmediate(() => { throw new Error("boom") }))\n`
 

@@ -25,6 +25,8 @@ export type Command =
 
 const initial: Invocation = {
   mode: "text",
+  stay: false,
+  screenReader: false,
   prompt: "",
   appended: [],
   noBuiltinTools: false,

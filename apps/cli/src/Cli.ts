@@ -61,7 +61,7 @@ const modeOf = Effect.fnUntraced(function*(invocation: Invocation, host: Host): 
 /** Whether a person sits in front who has not said anything yet, at a terminal that can do more than print. */
 const isSitting = Effect.fnUntraced(function*(invocation: Invocation, host: Host) {
   const stdio = yield* Stdio.Stdio
-  if (invocation.mode !== "text" || invocation.prompt !== "" || host.environment["TERM"] === "dumb") return false
+  if (invocation.mode !== "text" || (invocation.prompt !== "" && !invocation.stay) || host.environment["TERM"] === "dumb") return false
   return (yield* stdio.stdinIsTerminal) && (yield* stdio.stdoutIsTerminal)
 })
 

@@ -8,6 +8,10 @@ import { type ThinkingLevel, thinkingLevelOf, thinkingLevels } from "@nimlet/pro
 export interface Invocation {
   readonly mode: "text" | "print" | "json" | "rpc"
   readonly prompt: string
+  /** The terminal stays after the prompt of the command line. */
+  readonly stay: boolean
+  /** What is drawn is for a screen reader. */
+  readonly screenReader: boolean
   readonly provider?: string
   readonly model?: string
   /** How much the model is to think. */
@@ -174,6 +178,17 @@ export const runFlags: ReadonlyArray<Flag> = [
       draft.maxSteps = steps
     }
   },
+  {
+    names: ["-i", "--interactive"],
+    about: "stay and talk after the prompt, at a terminal",
+    set: (draft) => void (draft.stay = true)
+  },
+  {
+    names: ["--screen-reader"],
+    about: "say in words what marks say, and move nothing (also NIMLET_SCREEN_READER=1)",
+    set: (draft) => void (draft.screenReader = true)
+  },
+  { names: ["--regular", "--no-fullscreen"], about: "draw into the terminal's own scrollback, as is always done", set: () => undefined },
   { names: ["--no-session"], about: "keep nothing on disk", set: (draft) => void (draft.persist = false) },
   {
     names: ["--resume"],

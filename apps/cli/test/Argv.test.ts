@@ -22,6 +22,11 @@ describe("parseArgv", () => {
     assert.strictEqual(run("--model=m=1", "hi").model, "m=1")
   })
 
+  it("says that the terminal stays after the prompt, and how it is drawn", () => {
+    const { prompt, screenReader, stay } = run("-i", "--regular", "--screen-reader", "fix", "it")
+    assert.deepStrictEqual([prompt, stay, screenReader, run("x").stay], ["fix it", true, true, false])
+  })
+
   it("names an unknown option before the prompt", () => {
     assert.include(problem("--frobnicate", "hi"), "--frobnicate")
     assert.include(problem("-x"), "-x")

@@ -36,13 +36,14 @@ export const interact = Effect.fnUntraced(function*(invocation: Invocation, host
   const clock = yield* Clock.Clock
   const fork = yield* FiberSet.makeRuntime<Needs>()
   const path = yield* Path.Path
-  const { appearance, keys, mouse, problems } = yield* readScreenSettings(host)
+  const { appearance, keys, mouse, problems } = yield* readScreenSettings(host, invocation.screenReader)
   const history = yield* makeHistory(path.join(host.home, ".nimlet", "history"))
   const quit = yield* Deferred.make<void>()
   const proceed = yield* Deferred.make<void>()
   const company = yield* Deferred.make<Company>()
   let present: Company | undefined
   let ticking = false
+  let code = 0
 
   const tick = Effect.gen(function*() {
     while (screen.state.run !== undefined || screen.state.leaving !== undefined) {
@@ -150,6 +151,7 @@ export const interact = Effect.fnUntraced(function*(invocation: Invocation, host
     opened: (session) => Effect.sync(() => void screen.dispatch({ type: "opened", session })),
     switched: (_, session) => Effect.sync(() => void screen.dispatch({ type: "opened", session })),
     refused: () => Effect.void,
+    unsaved: (message) => Effect.andThen(Effect.sync(() => void (code = 1)), output.err(`nimlet: ${message}\n`)),
     closed: () => Effect.void,
     onlooker: {
       watch: Effect.flatMap(Extensions, ({ changes }) => Stream.runForEach(changes, (figures) => Effect.sync(() => void screen.dispatch({ type: "figures", figures })))),
@@ -178,11 +180,12 @@ export const interact = Effect.fnUntraced(function*(invocation: Invocation, host
   screen.askGround()
   for (const problem of problems) yield* tell(problem, "warning")
   for (const text of yield* history.read) screen.remember(text)
+  if (invocation.prompt !== "") yield* Effect.sync(() => void screen.dispatch({ type: "submitted", text: invocation.prompt, as: "steer" }))
   const left = Effect.andThen(Deferred.await(quit), Effect.sync(() => {
     screen.stop()
     // Mostly they are gone before anybody could read it.
     fork(Effect.delay(output.err("Waiting for extensions to stop.\n"), patience))
   }))
   yield* Effect.raceFirst(run(invocation, host, mode, { typed: "", piped: { text: "", silent: false, garbled: false, excessive: false } }), left)
-  return 0
+  return code
 }, Effect.scoped)

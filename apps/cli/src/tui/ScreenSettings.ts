@@ -26,8 +26,8 @@ export const groundOf = ({ environment }: Pick<Host, "environment">): ThemeName 
   return ground === 7 || (ground >= 9 && ground <= 15) ? "light" : "dark"
 }
 
-/** Reads them. What is wrong is left aside and told; what else is wrong with the settings is told by whoever reads all of them. */
-export const readScreenSettings = Effect.fnUntraced(function*(host: Host): Effect.fn.Return<ScreenSettings, never, FileSystem.FileSystem | Path.Path> {
+/** Reads them; `screenReader` says that the command line wants plain words. What is wrong is left aside and told; what else is wrong with the settings is told by whoever reads all of them. */
+export const readScreenSettings = Effect.fnUntraced(function*(host: Host, screenReader: boolean): Effect.fn.Return<ScreenSettings, never, FileSystem.FileSystem | Path.Path> {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const read = (name: string) => Effect.orElseSucceed(fs.readFileString(path.join(host.home, ".nimlet", name)), () => "{}")
@@ -42,7 +42,7 @@ export const readScreenSettings = Effect.fnUntraced(function*(host: Host): Effec
     appearance: {
       theme: choiceOf(settings["theme"]),
       ground: groundOf(host),
-      plain: reader === undefined ? settings["screen_reader"] === true : reader !== "" && reader !== "0"
+      plain: screenReader || (reader === undefined ? settings["screen_reader"] === true : reader !== "" && reader !== "0")
     },
     mouse: settings["mouse"] !== false,
     problems: [

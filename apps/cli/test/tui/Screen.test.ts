@@ -190,7 +190,7 @@ describe("for a screen reader", () => {
     screen.dispatch({ type: "asked", id: 1, question: { kind: "confirm", asker: "guard", prompt: "Sure?" } })
     delta("One paragraph.\n\nAnd ha")
     const seen = (await glass.seen()).join("\n")
-    for (const text of ["You: go", "Failed: bash make", "Warning: careful", "done: read", "25%", "guard asks", "* y  Yes", "One paragraph."]) assert.include(seen, text)
+    for (const text of ["You: go", "Failed: bash make", "Warning: careful", "done: read", "25%", "guard asks", "* y  Yes", "Answer:\nOne paragraph."]) assert.include(seen, text)
     assert.notMatch(seen, /[─│❯✓✗◌⠋-⠿█░☑∴]/)
     assert.notInclude(seen, "And ha")
   })

@@ -10,7 +10,7 @@ const read = (files: Readonly<Record<string, string>>, environment: Readonly<Rec
     const home = yield* fs.makeTempDirectoryScoped()
     yield* fs.makeDirectory(`${home}/.nimlet`)
     for (const [name, text] of Object.entries(files)) yield* fs.writeFileString(`${home}/.nimlet/${name}`, text)
-    return yield* readScreenSettings({ home, environment } as Host)
+    return yield* readScreenSettings({ home, environment } as Host, false)
   }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
 
 describe("what a person says of their screen", () => {

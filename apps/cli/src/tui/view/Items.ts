@@ -161,7 +161,7 @@ export class ItemLines {
       case "user":
         return userLines(item.text, look)
       case "answer":
-        return this.#answer(item, look)
+        return look.plain ? ["Answer:", ...this.#answer(item, look)] : this.#answer(item, look)
       case "thinking":
         return thinkingLines(item, look)
       case "call":
