@@ -5,7 +5,7 @@ import { matching } from "../reduce/Picker.ts"
 import type { ExtensionsPane } from "../reduce/ExtensionsPane.ts"
 import type { Picker, State } from "../State.ts"
 import { fieldLines } from "./Dialogs.ts"
-import type { Look } from "./Items.ts"
+import { hint, type Look } from "./Items.ts"
 import { clamp, fit, rule, windowOf, wrap } from "./Lines.ts"
 import { searchLines } from "./SearchView.ts"
 
@@ -20,14 +20,15 @@ export const sparkline = (values: ReadonlyArray<number>, count: number): string 
 }
 
 /** What can be done with the selected one. */
-const pickerHint = ({ doomed, rename, what }: Picker): string =>
-  rename !== undefined
-    ? "enter gives it this title · esc does not"
-    : doomed !== undefined
-    ? "ctrl+d once more moves it to the trash"
-    : `type to search · enter picks${what === "resume" ? " · ctrl+r title · ctrl+d delete" : ""} · esc closes`
+const pickerHint = ({ doomed, rename, what }: Picker, look: Look): string => {
+  if (rename !== undefined) return "enter gives it this title · esc does not"
+  if (doomed !== undefined) return hint(look, "discard", "once more moves it to the trash")
+  const own = what === "resume" ? [hint(look, "rename", "title"), hint(look, "discard", "delete")] : []
+  return ["type to search", "enter picks", ...own.filter((text) => text !== ""), "esc closes"].join(" · ")
+}
 
-const pickerLines = (overlay: Picker, { palette, plain, width }: Look): ReadonlyArray<string> => {
+const pickerLines = (overlay: Picker, look: Look): ReadonlyArray<string> => {
+  const { palette, plain, width } = look
   const found = matching(overlay)
   const shown = windowOf(found, overlay.selected, rows)
   const list = overlay.items === undefined
@@ -43,7 +44,7 @@ const pickerLines = (overlay: Picker, { palette, plain, width }: Look): Readonly
     fit(palette.bold(overlay.title), width),
     ...fieldLines(overlay.rename ?? overlay.filter, { palette, secret: false, width }),
     ...list,
-    palette.dim(fit(`${found.length === 0 ? 0 : overlay.selected + 1} of ${found.length} · ${pickerHint(overlay)}`, width))
+    palette.dim(fit(`${found.length === 0 ? 0 : overlay.selected + 1} of ${found.length} · ${pickerHint(overlay, look)}`, width))
   ]
 }
 
