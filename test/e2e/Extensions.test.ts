@@ -97,15 +97,15 @@ describe("an extension", () => {
     const session = { session_id, workspace: space.work }
     const heard = readFileSync(join(space.work, "heard.jsonl"), "utf8").trimEnd().split("\n").map((line) => JSON.parse(line) as Record<string, unknown>)
     const event = (name: string, payload: object) => ({ type: "event", id: expect.any(String), event: name, payload })
-    const ran = { tool: "bash", arguments: { command: "echo new" } }
+    const ran = { tool: "bash", arguments: { command: "echo new" }, tool_call_id: "script_1_2", details: expect.objectContaining({ exit_code: 0 }) }
     expect(heard).toEqual([
       expect.objectContaining({ type: "initialize", version: 1, ...session }),
-      event("session_start", { ...session, provider: "scripted", model: "script", thinking: "" }),
+      event("session_start", { ...session, provider: "scripted", model: "script", thinking: "", reason: "startup" }),
       event("turn_start", session),
-      event("tool_call", { tool: "echo", arguments: {} }),
-      { type: "tool", id: expect.any(String), name: "echo", arguments: {}, tool_call_id: expect.any(String) },
-      event("tool_result", { tool: "echo", arguments: {}, output: "said back", is_error: false }),
-      event("tool_call", { tool: "bash", arguments: { command: "echo old" } }),
+      event("tool_call", { tool: "echo", arguments: {}, tool_call_id: "script_1_1" }),
+      { type: "tool", id: expect.any(String), name: "echo", arguments: {}, tool_call_id: "script_1_1" },
+      event("tool_result", { tool: "echo", arguments: {}, output: "said back", is_error: false, tool_call_id: "script_1_1" }),
+      event("tool_call", { tool: "bash", arguments: { command: "echo old" }, tool_call_id: "script_1_2" }),
       event("tool_result", { ...ran, original_arguments: { command: "echo old" }, output: expect.stringContaining("new"), is_error: false }),
       event("turn_end", session),
       event("session_end", session),

@@ -6,8 +6,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
-import { AtomicSession, type AtomicSessionShape, layerLauncher } from "@nimlet/atomic"
-import { type Diagnostic, Diagnostics, Extensions, Frontend, type FrontendShape, headless, Hooks, type StartReport } from "@nimlet/extension"
+import { layerLauncher } from "@nimlet/atomic"
+import { AtomicSession, type AtomicSessionShape, type Diagnostic, Diagnostics, Extensions, Frontend, type FrontendShape, headless, Hooks, type StartReport } from "@nimlet/extension"
 
 type Json = Record<string, any>
 

@@ -4,7 +4,7 @@
  */
 import { Context, Effect, FileSystem, Layer, Option, Path, Ref } from "effect"
 import {
-  Agent, EventSink, layerAsker, isProtected, loadResources, makeMentions, mayBeProtected, makeProjectGrants, type RequiredExtensionMissing, reservedToolNames, type RunResult, type Selection, type Settings, type SettingsInvalid,
+  Agent, EventSink, layerAsker, isProtected, loadResources, makeMentions, mayBeProtected, makeProjectGrants, type RequiredExtensionMissing, reservedToolNames, type ResourcePaths, type RunResult, type Selection, type Settings, type SettingsInvalid,
   systemPrompt, type Trust
 } from "@nimlet/agent"
 import { Diagnostics, discover, Extensions, families, Frontend, Hooks, type StartOptions } from "@nimlet/extension"
@@ -179,7 +179,7 @@ export const run = Effect.fnUntraced(function*(
     if (untold > 0) yield* mode.sink.publish({ type: "diagnostic", level: "warning", message: `${file}: ${untold} more damaged lines are left out; \`nimlet sessions show ${session.id} --json\` has them all` })
     const tools = invocation.noBuiltinTools ? [] : yield* builtinTools(host, settings)
     const machine = yield* Effect.context<FileSystem.FileSystem | Path.Path | Operations>()
-    const resources = loadResources({ home, workspace, trusted: () => trust.current().trusted, env: toolEnvironment(host, settings) })
+    const resources = (more?: ResourcePaths) => loadResources({ home, workspace, trusted: () => trust.current().trusted, env: toolEnvironment(host, settings) }, more)
     const extensions = yield* extensionsOf(invocation, host, mode, inForce, workspace, trust, settle)
     const maxSteps = invocation.maxSteps ?? settings.agent?.max_steps
     const { follow_up_mode: followUp, steering_mode: steering } = settings.agent ?? {}
@@ -202,7 +202,7 @@ export const run = Effect.fnUntraced(function*(
       files: (yield* Operations).files,
       appended: invocation.appended,
       questions: mode.frontend.interactive,
-      resources: Effect.provideContext(resources, machine),
+      resources: (more) => Effect.provideContext(resources(more), machine),
       mentions: yield* makeMentions,
       mode: mode.name,
       extensions,

@@ -4,8 +4,8 @@
  */
 import { Context, Deferred, Effect, Layer, Option, Scope, Semaphore, type Stream } from "effect"
 import * as LanguageModel from "effect/ai/LanguageModel"
-import { Extensions, Hooks } from "@nimlet/extension"
-import type { AgentEvent, ContentPart, RunPlace } from "@nimlet/protocol"
+import { AtomicSession, Extensions, Hooks } from "@nimlet/extension"
+import type { AgentEvent, ContentPart } from "@nimlet/protocol"
 import type { Prices, ThinkingLevel } from "@nimlet/provider"
 import type { Session, Sessions, SessionUnwritable } from "@nimlet/session"
 import type { Files, Tool } from "@nimlet/tools"
@@ -14,18 +14,21 @@ import type { RequiredExtensionMissing, SwitchRefused } from "./AgentError.ts"
 import { AsideFailed, makeAsides } from "./Aside.ts"
 import { makeCommandRunner } from "./CommandRunner.ts"
 import type { Compacted, CompactionOptions } from "./Compaction.ts"
+import type { Conversation } from "./Conversation.ts"
 import { EventSink } from "./EventSink.ts"
-import type { RunResult } from "./Loop.ts"
+import type { Origin, RunResult } from "./Loop.ts"
 import { makeModeChoice, planningHooks } from "./ModeChoice.ts"
 import type { Mode, ModeUnknown } from "./Modes.ts"
+import { type Leaving, makeModules, type ModuleWishes } from "./Modules.ts"
+import type { Offered } from "./ModuleState.ts"
 import { makeOffering } from "./Offering.ts"
 import type { Offer, QueueChange, Queued, QueuedText, QueueModes } from "./Queues.ts"
 import type { PermissionOptions } from "./Permissions.ts"
 import { makeRunControl } from "./RunControl.ts"
-import { noResources, type Resources } from "./Resources.ts"
-import { promptOf } from "./RunEvents.ts"
+import { refuseRun } from "./RefusedRun.ts"
+import { noResources, type ResourcePaths, type Resources } from "./Resources.ts"
 import { withScopedContext } from "./ScopedRead.ts"
-import { aboutSelection, type ChosenModel, type Selection, thinkingOf, type ThinkingState } from "./Selection.ts"
+import { aboutSelection, type ChosenModel, type ModelChoice, type Selection, thinkingOf, type ThinkingState } from "./Selection.ts"
 import { type Destination, makeSwitching, type SwitchingOptions } from "./Switching.ts"
 import { type SessionTotals, totalsOf } from "./Totals.ts"
 import type { Trust } from "./Trust.ts"
@@ -33,13 +36,8 @@ import { type PromptTool, type SystemPrompt, type SystemText } from "./SystemPro
 import type { OfferedTool } from "./ToolSet.ts"
 import { makeWording, type UserInput } from "./Wording.ts"
 
-/** A model to change to. */
-export interface ModelChoice extends Selection {
-  readonly layer: Layer.Layer<LanguageModel.LanguageModel>
-}
-
 /** What an agent is made of. */
-export interface AgentOptions extends Selection, Pick<CompactionOptions, "compaction">, Pick<SwitchingOptions, "extensions" | "onSwitch"> {
+export interface AgentOptions extends Selection, ModuleWishes, Pick<CompactionOptions, "compaction">, Pick<SwitchingOptions, "extensions" | "onSwitch"> {
   /** The session to begin in. It is closed when another takes its place, else with its own scope. */
   readonly session: Session
   /** The base system text; one that is made of the tools on offer follows them. */
@@ -53,7 +51,7 @@ export interface AgentOptions extends Selection, Pick<CompactionOptions, "compac
   /** Nobody can be asked: `ask_user` is not offered then. */
   readonly questions?: boolean
   /** Instructions, skills, templates and tools that are looked for when a session is entered and on `reload`. */
-  readonly resources?: Effect.Effect<Resources>
+  readonly resources?: (more?: ResourcePaths) => Effect.Effect<Resources>
   /** Finds the files that typed words mention. */
   readonly mentions?: (text: string) => Effect.Effect<ReadonlyArray<ContentPart>>
   /** The only tools to offer, by name in any case; absent for all. */
@@ -90,6 +88,12 @@ const selectionOf = ({ contextWindow, model, prices, provider, thinking, thinkin
 })
 
 const queuedText = (content: string, requestId: string | undefined): QueuedText => ({ content, ...(requestId === undefined ? {} : { requestId }) })
+
+/** Where words come from, as extensions are told. */
+const originOf = ({ literal = false, saved = false }: UserInput, mode: string | undefined): Origin => ({
+  saved,
+  ...(literal ? { source: "extension" as const } : mode === "rpc" ? { source: "rpc" as const } : {})
+})
 
 const noQuestions = "User questions are unavailable in this interface."
 
@@ -211,7 +215,7 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
   const builtins = options.tools.map((tool): OfferedTool => tool.name === "ask_user" && options.questions === false ? { tool, unavailable: noQuestions } : { tool })
   let resources = noResources
   let own: ReadonlyArray<OfferedTool> = builtins
-  const load = Effect.map(options.resources ?? Effect.succeed(noResources), (found) => {
+  const load = (more?: ResourcePaths) => Effect.map(options.resources?.(more) ?? Effect.succeed(noResources), (found) => {
     resources = found
     const scoped = builtins.map((offered) => ({ ...offered, tool: withScopedContext(offered.tool, found.scoped) }))
     own = [...scoped, ...found.builtins.map((tool) => ({ tool })), ...found.tools.map((tool) => ({ tool, unasked: false }))]
@@ -219,19 +223,64 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
   })
   const wording = makeWording({ extensions, resources: () => resources, mentions: options.mentions ?? (() => Effect.succeed([])) })
   const active = makeActiveTools()
-  const { tools } = makeOffering({ extensions, own: () => own, mode: modes.active, active, ...(options.only === undefined ? {} : { only: options.only }) })
+  const offering = makeOffering({ extensions, own: () => own, mode: modes.active, active, ...(options.only === undefined ? {} : { only: options.only }) })
+  let offered: Offered = { known: offering.known, tools: undefined, commands: [], system: undefined }
+  const tools = Effect.tap(offering.tools, (set) => {
+    if (offered.tools !== set) offered = { ...offered, tools: set }
+    return Effect.void
+  })
   const system = Effect.map(tools, (set): SystemText => ({
     base: Option.getOrElse(resources.system, () => typeof options.system === "string" ? options.system : options.system(set.tools.map(promptTool))),
     appended: [...resources.appended, ...options.appended ?? [], modes.active().prompt]
   }))
 
   const { compaction, extensions: start, modelOf, onIdleInput, onSwitch } = options
+  /** What extensions may read at once is looked up ahead of them. */
+  const lookUp = Effect.map(Effect.all([system, extensions.commands]), ([text, commands]) => void (offered = { ...offered, system: text, commands }))
+  const control = yield* makeRunControl
+  /** Complete when the agent is: the session cannot be left before. */
+  const whole = yield* Deferred.make<Leaving>()
+  let leaving: Leaving | undefined
+  /** One after another, and not before the extensions of the session have started. */
+  const inTurn = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+    Effect.flatMap(Deferred.await(whole), ({ switching }) => turn.withPermits(1)(Effect.andThen(switching.ready, effect)))
+  const record = (session: Session, { model, provider, thinking }: Selection) =>
+    session.append({ type: "selection", provider, model, ...(thinking === undefined ? {} : { thinking }) })
+  const changed = (session: Session) => Effect.suspend(() => hooks.run("session_settings_changed", aboutSelection(session, selection())))
+  const select = Effect.fnUntraced(function*(session: Session, { thinking = selection().thinking, ...choice }: ModelChoice) {
+    const next = { ...choice, ...(thinking === undefined ? {} : { thinking }) }
+    yield* record(session, next)
+    yield* choose(next)
+    yield* changed(session)
+  })
+  const setThinking = Effect.fnUntraced(function*(session: Session, thinking: ThinkingLevel) {
+    yield* record(session, { ...selection(), thinking })
+    if (chosen !== undefined) chosen = { ...chosen, selection: { ...chosen.selection, thinking } }
+    yield* changed(session)
+  })
+  const outer = yield* AtomicSession
+  const modules = (current: () => Conversation) =>
+    makeModules({
+      current,
+      outer,
+      options,
+      selection,
+      select: (choice) => Effect.ignore(Effect.suspend(() => select(current().session, choice))),
+      setThinking: (level) => Effect.ignore(Effect.suspend(() => setThinking(current().session, level))),
+      resources: () => resources,
+      offered: () => offered,
+      activate: (names) => Effect.andThen(Effect.sync(() => active.choose(names, offering.known().map(({ tool }) => tool.name))), lookUp),
+      whole: Deferred.await(whole),
+      present: () => leaving,
+      inTurn,
+      scope,
+      interrupt: control.interrupt
+    })
   const onResumed = Effect.fnUntraced(function*(session: Session) {
     const choice = modelOf === undefined ? undefined : yield* modelOf(session)
     const { model, provider, thinking } = selection()
     if (choice !== undefined && (choice.provider !== provider || choice.model !== model || choice.thinking !== thinking)) yield* choose(choice)
   })
-  const control = yield* makeRunControl
   const switching = yield* makeSwitching({
     selection,
     onLeave: control.interruptBeside,
@@ -244,7 +293,11 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     permissions: { ...options.permissions, unasked: () => yolo || modes.active().permissions !== "ask" },
     ...(compaction === undefined ? {} : { compaction }),
     ...(start === undefined ? {} : { extensions: start }),
-    prepare: load,
+    prepare: load(),
+    onDiscovered: load,
+    modules,
+    onStarted: lookUp,
+    lastWords: Effect.suspend(() => leaving?.commands.quiet ?? Effect.void),
     ...(options.maxSteps === undefined ? {} : { maxSteps: options.maxSteps }),
     onSwitch: (to, from) => Effect.andThen(Effect.sync(active.reset), onSwitch?.(to, from) ?? Effect.void),
     onResumed,
@@ -261,24 +314,11 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     yield* publish({ type: "diagnostic", level: "warning", message: `queued messages that were not delivered: ${left}` })
   })
 
-  /** The records of a run that may not be one. */
-  const refuse = Effect.fnUntraced(function*(content: ReadonlyArray<ContentPart>, message: string) {
-    const { publish } = yield* EventSink
-    const { id } = switching.current().session
-    const place: RunPlace = { session_id: id, turn_id: `${id}:refused`, run_id: `${id}:refused` }
-    const prompt = promptOf(content)
-    yield* publish({ type: "message", role: "user", content: prompt, session_id: id, turn_id: place.turn_id })
-    yield* publish({ type: "run_start", ...place, prompt })
-    yield* publish({ type: "error", ...place, step: -1, message })
-    yield* publish({ type: "run_end", ...place })
-    return { success: false, text: "" }
-  }, Effect.uninterruptible)
-
-  const say = (content: ReadonlyArray<ContentPart>): Effect.Effect<RunResult> =>
+  const say = (content: ReadonlyArray<ContentPart>, origin?: Origin): Effect.Effect<RunResult> =>
     Effect.suspend(() => {
       const missing = switching.unready()
-      if (missing !== undefined) return refuse(content, missing.message)
-      const running = modes.during(switching.current().run(content))
+      if (missing !== undefined) return refuseRun(switching.current().session.id, content, missing.message)
+      const running = modes.during(switching.current().run(content, origin))
       return onIdleInput === undefined ? Effect.ensuring(running, dropLeft) : running
     })
   const reload = Effect.flatMap(switching.reload, () => {
@@ -300,18 +340,15 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
   })
 
   const prompt = (input: UserInput): Effect.Effect<RunResult> =>
-    Effect.flatMap(wording.meaning(input), (meaning) => meaning._tag === "Command" ? runCommand(input.typed, meaning.command) : say(meaning.content))
+    Effect.flatMap(wording.meaning(input), (meaning) => meaning._tag === "Command" ? runCommand.run(input.typed, meaning.command) : say(meaning.content, originOf(input, options.mode)))
 
-  /** One after another, and not before the extensions of the session have started. */
-  const inTurn = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> => turn.withPermits(1)(Effect.andThen(switching.ready, effect))
   const go = (target: Parameters<typeof switching.go>[0]) => inTurn(switching.go(target, () => Effect.void))
 
   const asides = yield* makeAsides({ switching, selection, mode: options.mode ?? "text" })
-  const record = ({ model, provider, thinking }: Selection) =>
-    switching.current().session.append({ type: "selection", provider, model, ...(thinking === undefined ? {} : { thinking }) })
-  const changed = Effect.suspend(() => hooks.run("session_settings_changed", aboutSelection(switching.current().session, selection())))
-
   const submit = (input: UserInput) => control.during(inTurn(prompt(input)))
+
+  leaving = { commands: runCommand, switching }
+  yield* Deferred.succeed(whole, leaving)
 
   return {
     prompt: submit,
@@ -333,17 +370,10 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     fork: (message) => go({ kind: "fork", message }),
     reload: inTurn(reload),
     selection: Effect.sync(selection),
-    select: Effect.fnUntraced(function*({ thinking = selection().thinking, ...choice }: ModelChoice) {
-      const next = { ...choice, ...(thinking === undefined ? {} : { thinking }) }
-      yield* record(next)
-      yield* choose(next)
-      yield* changed
-    }, inTurn),
+    select: (choice) => inTurn(Effect.suspend(() => select(switching.current().session, choice))),
     thinking: Effect.sync(() => thinkingOf(selection())),
     setThinking: Effect.fnUntraced(function*(thinking: ThinkingLevel) {
-      yield* Effect.andThen(Deferred.await(settled), record({ ...selection(), thinking }))
-      if (chosen !== undefined) chosen = { ...chosen, selection: { ...chosen.selection, thinking } }
-      yield* changed
+      yield* Effect.andThen(Deferred.await(settled), setThinking(switching.current().session, thinking))
       return thinkingOf(selection())
     }),
     totals,

@@ -3,11 +3,12 @@
  * and how they add to it. Pure. System text is no part of it; a compaction's summary comes first, as a user message.
  */
 import * as Prompt from "effect/ai/Prompt"
-import type { AssistantEntry, ContentPart, JsonObject, SessionEntry, UserEntry } from "@nimlet/protocol"
+import type { AssistantEntry, ContentPart, CustomMessageEntry, JsonObject, SessionEntry, UserEntry } from "@nimlet/protocol"
 import { textOf } from "@nimlet/protocol"
 import { callsOf, type Entries, isAssistant, isResult, latestCompaction, summaryText, type UnknownEntry, wordsOf } from "@nimlet/session"
 
-const isUser = (entry: SessionEntry | UnknownEntry): entry is UserEntry => entry.type === "user"
+/** An extension's own message is the user's to a model. */
+const isUser = (entry: SessionEntry | UnknownEntry): entry is UserEntry | CustomMessageEntry => entry.type === "user" || entry.type === "custom_message"
 
 const userPart = (part: ContentPart): ReadonlyArray<JsonObject> => {
   if (part.type === "text") return [{ type: "text", text: part.text }]
@@ -16,7 +17,7 @@ const userPart = (part: ContentPart): ReadonlyArray<JsonObject> => {
     : []
 }
 
-const user = (entry: UserEntry): JsonObject => ({
+const user = (entry: Pick<UserEntry, "content">): JsonObject => ({
   role: "user",
   content: entry.content.some((part) => part.type === "image") ? entry.content.flatMap(userPart) : wordsOf(entry)
 })

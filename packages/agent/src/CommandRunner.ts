@@ -3,8 +3,8 @@
  * replies are carried out in the order message, session, reload, prompt (seed 000, "command"; side effects are the
  * host's). A session action that is refused ends the command there.
  */
-import { Effect, Result } from "effect"
-import { Extensions, type SessionAccessShape } from "@nimlet/extension"
+import { Effect, Latch, Result } from "effect"
+import { type CommandReply, Extensions, type SessionAccessShape } from "@nimlet/extension"
 import type { RunPlace, SessionAction } from "@nimlet/protocol"
 import { Sessions, titleOf } from "@nimlet/session"
 import type { Files } from "@nimlet/tools"
@@ -57,7 +57,17 @@ interface Voice {
 }
 
 /** Runs what was typed. */
-export type CommandRunner = (typed: string, command: TypedCommand) => Effect.Effect<RunResult>
+export interface CommandRunner {
+  readonly run: (typed: string, command: TypedCommand) => Effect.Effect<RunResult>
+  /** Changes the session for an extension's command under way, whose run ends with the session that it began in; undefined when none is. */
+  readonly changing: (target: Target, entering: (destination: Destination) => Effect.Effect<void>) => Effect.Effect<Destination, SwitchRefused> | undefined
+  /** Starts the extensions anew for a command under way; undefined when none is. */
+  readonly reloading: () => Effect.Effect<unknown> | undefined
+  /** Returns when no command of an extension is under way. */
+  readonly quiet: Effect.Effect<void>
+  /** Takes what an extension's command under way wants said when it is over; false when none is. */
+  readonly follow: (words: string) => boolean
+}
 
 const voiceOf = Effect.fnUntraced(function*(place: RunPlace) {
   const { publish } = yield* EventSink
@@ -272,8 +282,32 @@ export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<
       )
     })
 
+    const quiet = yield* Latch.make(true)
+    let underWay: { readonly voice: Voice; words: ReadonlyArray<string>; changed: boolean } | undefined
+
+    /** A command of an extension. When it has changed the session by itself, its old self may be gone before it answers. */
+    const ask = Effect.fnUntraced(function*(name: string, args: string, voice: Voice) {
+      const present: NonNullable<typeof underWay> = { voice, words: [], changed: false }
+      const asked = yield* Effect.acquireUseRelease(
+        Effect.sync(() => {
+          underWay = present
+          quiet.closeUnsafe()
+        }),
+        () => Effect.flatMap(context, (known) => Effect.result(extensions.runCommand(name, args, known))),
+        () =>
+          Effect.sync(() => {
+            underWay = undefined
+            quiet.openUnsafe()
+          })
+      )
+      if (Result.isFailure(asked) && !present.changed) return yield* asked.failure
+      const reply: CommandReply = Result.getOrElse(asked, () => ({}))
+      if (present.changed) yield* switching.ready
+      return present.words.length === 0 ? reply : { ...reply, prompt: [reply.prompt ?? "", ...present.words].filter((text) => text !== "").join("\n\n") }
+    })
+
     const extensionCommand = Effect.fnUntraced(function*(name: string, args: string, voice: Voice) {
-      const { message = "", prompt = "", reload: wanted = false, session = {} } = yield* extensions.runCommand(name, args, yield* context)
+      const { message = "", prompt = "", reload: wanted = false, session = {} } = yield* ask(name, args, voice)
       if (prompt !== "") voice.follow()
       if (message !== "") yield* voice.tell(message)
       const done = yield* act(voice, session)
@@ -284,7 +318,7 @@ export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<
       return done.editorText === "" ? outcome : { ...outcome, editorText: done.editorText }
     }, (effect, _name, _args, voice) => Effect.catch(effect, (error) => voice.fail(`Extension command failed: ${error.message}`)))
 
-    return Effect.fnUntraced(function*(typed, { args, name }) {
+    const run = Effect.fnUntraced(function*(typed: string, { args, name }: TypedCommand) {
       const { publish } = yield* EventSink
       const { session } = switching.current()
       const turn_id = `${session.id}:turn:${(yield* session.entries).length}`
@@ -305,4 +339,25 @@ export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<
       )
       return prompt === "" ? result : yield* say(prompt)
     })
+    const runner: CommandRunner = {
+      run,
+      changing: (target, entering) => {
+        const present = underWay
+        if (present === undefined) return undefined
+        return go(present.voice, target, (destination) =>
+          Effect.andThen(Effect.sync(() => void (present.changed = true)), entering(destination)))
+      },
+      reloading: () => {
+        if (underWay === undefined) return undefined
+        underWay.changed = true
+        return switching.reload
+      },
+      quiet: quiet.await,
+      follow: (words) => {
+        if (underWay === undefined) return false
+        underWay.words = [...underWay.words, words]
+        return true
+      }
+    }
+    return runner
   })

@@ -46,6 +46,8 @@ export interface Compaction {
   readonly onRequest: (instruction: string) => Effect.Effect<Compacted, never, LanguageModel.LanguageModel>
   /** How full the context is, in tokens. */
   readonly usage: Effect.Effect<{ readonly tokens: number; readonly window: number }>
+  /** The same for these entries, by what is known of the rest of a request. */
+  readonly usageNow: (entries: Entries) => { readonly tokens: number; readonly window: number }
 }
 
 type Cause = "automatic" | "overflow" | "request"
@@ -191,6 +193,7 @@ export const makeCompaction = (options: CompactionOptions): Effect.Effect<Compac
       beforeStep: limits.enabled ? one.withPermits(1)(beforeStep) : Effect.void,
       afterOverflow: limits.enabled ? one.withPermits(1)(automatic("overflow")) : Effect.succeed(false),
       onRequest: (instruction) => one.withPermits(1)(attempt("request", instruction)),
+      usageNow: (entries) => ({ tokens: estimate(entries, measured?.tokens ?? 0, tokensOf).tokens, window: limits.window }),
       usage: Effect.map(look, ({ now }) => ({ tokens: now.tokens, window: limits.window }))
     }
   })

@@ -9,7 +9,9 @@ import type { Tool } from "@nimlet/tools"
 import { type Compacted, type Compaction, type CompactionOptions, makeCompaction } from "./Compaction.ts"
 import { complete } from "./Completion.ts"
 import { type Farewell, makeFarewell } from "./Farewell.ts"
-import { type LoopOptions, makeLoop, type RunResult } from "./Loop.ts"
+import { History } from "./History.ts"
+import { type LoopOptions, makeLoop, type Origin, type RunResult } from "./Loop.ts"
+import { makeModuleEvents, observed } from "./ModuleEvents.ts"
 import { makePermissions, type PermissionOptions, type Permissions } from "./Permissions.ts"
 import { providerEvents } from "./ProviderEvents.ts"
 import { makeQueues, type QueueModes, type Queues } from "./Queues.ts"
@@ -42,10 +44,13 @@ export interface ConversationOptions extends Pick<CompactionOptions, "compaction
 /** One open session at work. */
 export interface Conversation {
   readonly session: Session
+  readonly history: History
   readonly queues: Queues
+  /** How full the model's context is, as far as it is known now. */
+  readonly usage: () => { readonly tokens: number; readonly window: number }
   readonly permissions: Permissions
   /** Runs the user's next words to their end. */
-  readonly run: (content: ReadonlyArray<ContentPart>) => Effect.Effect<RunResult>
+  readonly run: (content: ReadonlyArray<ContentPart>, origin?: Origin) => Effect.Effect<RunResult>
   readonly compact: (instruction: string) => Effect.Effect<Compacted>
   readonly farewell: Farewell
   /** What extensions may ask. */
@@ -68,11 +73,13 @@ const followingWindow = Effect.fnUntraced(function*(options: Omit<CompactionOpti
       Effect.tap((compaction) => Effect.sync(() => (made = { window: contextWindow, compaction })))
     )
   })
+  const first = yield* present
   const following: Compaction = {
     beforeStep: Effect.flatMap(present, ({ beforeStep }) => beforeStep),
     afterOverflow: Effect.flatMap(present, ({ afterOverflow }) => afterOverflow),
     onRequest: (instruction) => Effect.flatMap(present, ({ onRequest }) => onRequest(instruction)),
-    usage: Effect.flatMap(present, ({ usage }) => usage)
+    usage: Effect.flatMap(present, ({ usage }) => usage),
+    usageNow: (entries) => made?.compaction.usageNow(entries) ?? first.usageNow(entries)
   }
   return following
 })
@@ -80,10 +87,12 @@ const followingWindow = Effect.fnUntraced(function*(options: Omit<CompactionOpti
 /** Takes up a session. Nothing is told to anybody yet. */
 export const makeConversation = Effect.fnUntraced(function*(
   options: ConversationOptions,
-  session: Session
+  opened: Session
 ): Effect.fn.Return<Conversation, never, Hooks> {
   const { builtins, selection, system, tools } = options
   const hooks = yield* Hooks
+  const history = new History(yield* opened.entries)
+  const session = observed(opened, hooks, history)
   const queues = yield* makeQueues(options.queues, session.id)
   const permissions = yield* makePermissions(options.permissions)
   const runner = yield* makeToolRunner(permissions)
@@ -95,7 +104,7 @@ export const makeConversation = Effect.fnUntraced(function*(
   }, () => selection().contextWindow)
   const farewell = makeFarewell(hooks, aboutSession(session))
   const loop = yield* makeLoop({
-    session, selection, system, queues, runner, compaction, farewell, tools, toolNews: options.toolNews,
+    session, selection, system, queues, runner, events: makeModuleEvents(hooks, aboutSession(session), history), compaction, farewell, tools, toolNews: options.toolNews,
     ...(options.maxSteps === undefined ? {} : { maxSteps: options.maxSteps }),
     ...(options.snapshots === undefined ? {} : { snapshots: options.snapshots })
   })
@@ -114,16 +123,18 @@ export const makeConversation = Effect.fnUntraced(function*(
     if (all === undefined) kept.set(extension, [data])
     else all.push(data)
   }
-  for (const entry of yield* session.entries) {
+  for (const entry of history.entries) {
     if (entry.type === "extension" && "data" in entry) keep(entry.extension, entry.data)
   }
 
   return {
     session,
+    history,
+    usage: () => compaction.usageNow(history.entries),
     queues,
     permissions,
     farewell,
-    run: (content) => withModel(loop(content)),
+    run: (content, origin) => withModel(loop(content, origin)),
     compact: (instruction) => withModel(compaction.onRequest(instruction)),
     access: sessionRequests({
       session,

@@ -21,6 +21,8 @@ export interface Farewell {
    * while extensions were waited for. For use where interrupts are masked; `restore` is that mask's.
    */
   readonly ofRun: (run: {
+    /** Told before them, in order. */
+    readonly first?: ReadonlyArray<Effect.Effect<unknown>>
     readonly turned: boolean
     readonly stopped: boolean
     readonly restore: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
@@ -34,9 +36,10 @@ export const makeFarewell = (hooks: Hooks["Service"], about: AboutSession): Fare
   let stoppedAt: number | undefined
   const now = Clock.currentTimeMillis
 
-  const ofRun: Farewell["ofRun"] = Effect.fnUntraced(function*({ restore, stopped, turned }) {
+  const ofRun: Farewell["ofRun"] = Effect.fnUntraced(function*({ first = [], restore, stopped, turned }) {
     let halted = stopped
     const untold = new Set<Effect.Effect<unknown>>([
+      ...first,
       ...(turned ? [Effect.suspend(() => hooks.run("turn_end", halted ? { ...about, interrupted: true } : about))] : []),
       Effect.suspend(() => hooks.run("agent_settled", about))
     ])

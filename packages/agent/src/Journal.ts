@@ -3,12 +3,12 @@
  * again with each next one, which is told once, and the run says at its end whether anything is still unsaved.
  */
 import { Effect, Option, Ref } from "effect"
-import { type AssistantEntry, type ChangedFile, type ContentPart, type RunPlace, type SessionEntry, textOf } from "@nimlet/protocol"
+import { type AssistantEntry, type ChangedFile, type ContentPart, type CustomMessageEntry, type RunPlace, type SessionEntry, textOf } from "@nimlet/protocol"
 import { callsOf, isAssistant, type Session, type SessionUnwritable, type Snapshots, unanswered } from "@nimlet/session"
 import { errorResult, type FileChange, type ToolResult, versionOf } from "@nimlet/tools"
 import { uniqueIds } from "./CallOrder.ts"
 import { EventSink } from "./EventSink.ts"
-import type { QueuedText } from "./Queues.ts"
+import type { Custom, QueuedText } from "./Queues.ts"
 import { untypedText } from "./RunEvents.ts"
 import type { Selection } from "./Selection.ts"
 import type { SettledCall, ToolCall } from "./ToolRunner.ts"
@@ -27,6 +27,16 @@ export interface OpenCall {
   readonly running: boolean
   readonly shown?: ToolResult
 }
+/** A message of an extension's own kind. */
+export const customEntry = (content: string, { details, display, images = [], type }: Custom, extension?: string): CustomMessageEntry => ({
+  type: "custom_message",
+  custom_type: type,
+  content: [...(content === "" ? [] : [untypedText(content)]), ...images],
+  display,
+  ...(extension === undefined || extension === "" ? {} : { extension }),
+  ...(details === undefined ? {} : { details })
+})
+
 /** The announced calls of a step, by id. */
 export type OpenCalls = ReadonlyMap<string, OpenCall>
 
@@ -163,10 +173,10 @@ export const makeJournal = (session: Session, selection: () => Selection, snapsh
     }),
     deliver: Effect.fnUntraced(function*(place, texts) {
       const { publish } = yield* EventSink
-      for (const { content, extension } of texts) {
+      for (const { content, custom, extension } of texts) {
         const part = extension === undefined ? { type: "text" as const, text: content } : untypedText(content)
-        yield* append({ type: "user", role: "user", content: [part] })
-        yield* publish({ type: "message", role: "user", content, session_id: place.session_id, turn_id: place.turn_id })
+        yield* append(custom === undefined ? { type: "user", role: "user", content: [part] } : customEntry(content, custom, extension))
+        if (custom?.display !== false) yield* publish({ type: "message", role: "user", content, session_id: place.session_id, turn_id: place.turn_id })
       }
     }, Effect.uninterruptible)
   }

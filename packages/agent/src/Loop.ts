@@ -3,13 +3,14 @@
  * it (an answer, a failure, an interrupt), every call has its one result in the session and every record its partner.
  */
 import { Clock, Effect, Exit, Option, Ref, Result } from "effect"
+import type { AiError } from "effect/ai/AiError"
 import type * as LanguageModel from "effect/ai/LanguageModel"
 import * as Prompt from "effect/ai/Prompt"
 import { Hooks } from "@nimlet/extension"
 import { type ContentPart, type CustomMessageEntry, type RunPlace, textOf, type ToolUsePart } from "@nimlet/protocol"
 import { accountOf, isContextOverflow, Offline, retryDelay } from "@nimlet/provider"
-import { callsOf, makeTranscript, type Session, type Snapshots } from "@nimlet/session"
-import type { ToolResult } from "@nimlet/tools"
+import { callsOf, makeTranscript, type Session, type SessionUnwritable, type Snapshots } from "@nimlet/session"
+import { errorResult, type ToolResult } from "@nimlet/tools"
 import { loadValidation } from "./Arguments.ts"
 import { groupCalls } from "./CallOrder.ts"
 import type { Compaction } from "./Compaction.ts"
@@ -17,8 +18,9 @@ import { atStart, type Course, judge, noteCalls } from "./Course.ts"
 import { EventSink } from "./EventSink.ts"
 import type { Farewell } from "./Farewell.ts"
 import { makeJournal, type OpenCall, type OpenCalls } from "./Journal.ts"
-import type { Queues } from "./Queues.ts"
-import { type Additions, admit, beforeStart, contextAdditions, finishedContent, promptOf } from "./RunEvents.ts"
+import type { QueuedText, Queues } from "./Queues.ts"
+import type { ModuleEvents } from "./ModuleEvents.ts"
+import { type Additions, type Admission, admit, beforeStart, contextAdditions, finishedContent, type InputSource, promptOf } from "./RunEvents.ts"
 import { aboutSession, type Selection, thinkingOf } from "./Selection.ts"
 import type { SystemText } from "./SystemPrompt.ts"
 import { type SettledCall, toolCall, type ToolCall, type ToolRunner } from "./ToolRunner.ts"
@@ -41,6 +43,7 @@ export interface LoopOptions {
   /** The system text of the next run; extensions may replace its base for one. */
   readonly system: Effect.Effect<SystemText>
   readonly queues: Queues
+  readonly events: ModuleEvents
   readonly runner: ToolRunner
   readonly compaction: Compaction
   readonly farewell: Farewell
@@ -57,10 +60,28 @@ export interface LoopOptions {
 /** How many neighbouring calls run at once. */
 const parallelCalls = 8
 
+/** Where a run's words come from. */
+export interface Origin {
+  /** The session has them already, as an extension's own message. */
+  readonly saved?: boolean
+  readonly source?: InputSource
+}
+
+/** The ends that extensions have not been told of: of the step under way, and of the run. */
+interface Told {
+  step?: Effect.Effect<void> | undefined
+  run?: Effect.Effect<void>
+}
+
 /** Runs `content` as the user's next words. Interrupting it is the user's interrupt. */
 export type Loop = (
-  content: ReadonlyArray<ContentPart>
+  content: ReadonlyArray<ContentPart>,
+  origin?: Origin
 ) => Effect.Effect<RunResult, never, LanguageModel.LanguageModel>
+
+const interruptedResult = errorResult("Interrupted")
+
+const accountOfFailure = (error: AiError | SessionUnwritable): string => error._tag === "SessionUnwritable" ? error.message : accountOf(error)
 
 const untypedMessage = (text: string): Prompt.Message => Prompt.userMessage({ content: [Prompt.textPart({ text, options: Offline.typed(false) })] })
 
@@ -75,7 +96,7 @@ const answerOf = (settled: ReadonlyArray<SettledCall>, tools: ToolSet): string |
 /** The loop of a session. */
 export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks> =>
   Effect.gen(function*() {
-    const { compaction, farewell, queues, runner, session } = options
+    const { compaction, events, farewell, queues, runner, session } = options
     const hooks = yield* Hooks
     const transcript = makeTranscript()
     const journal = makeJournal(session, options.selection, options.snapshots)
@@ -95,6 +116,7 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
       const announce = (call: ToolCall) =>
         note({ call, running: false }).pipe(
           Effect.andThen(publish({ type: "tool_call", ...place, step, tool_id: call.id, tool_name: call.name, input: call.input })),
+          Effect.andThen(events.toolStarted(call)),
           Effect.uninterruptible
         )
       for (const group of groupCalls(calls, tools)) {
@@ -104,7 +126,10 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
         if (changes) yield* journal.sync
         const run = (call: ToolCall) => {
           const show = (shown: ToolResult) => note({ call, running: true, shown })
-          const settled = runner.run(call, tools, { begun: note({ call, running: true }), left: show, changing: (change) => journal.changing(call.id, change) })
+          const settled = runner.run(call, tools, { begun: note({ call, running: true }), left: show, saying: events.toolSaying(call), changing: (change) => journal.changing(call.id, change) }).pipe(
+            Effect.tap(events.toolEnded),
+            Effect.onInterrupt(() => events.toolEnded({ call, result: interruptedResult }))
+          )
           // Results are told in the order of the calls: one that is there early must outlast an interrupt of its neighbours.
           return group.length === 1 ? settled : Effect.tap(settled, ({ result }) => show(result))
         }
@@ -168,7 +193,7 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
         // A model is waited for anyway: what its first call needs is loaded meanwhile.
         if (step === 0) yield* Effect.forkChild(loadValidation)
         const added = yield* prepared
-        const messages = transcript(yield* session.entries)
+        const messages = added.replaced ?? transcript(yield* session.entries)
         const said = yield* askModel({
           place,
           step,
@@ -177,6 +202,7 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
           system: [...system, ...added.system].join("\n\n"),
           messages: added.messages.length === 0 ? messages : [...messages, ...added.messages],
           tools,
+          watch: events.answering(),
           left: (content) => void (left = content)
         })
         const answer = { ...said, content: yield* finishedContent(hooks, about, said.content) }
@@ -210,8 +236,15 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
       )
     })
 
+    /** What extensions add to a request, or make of it. */
+    const prepare = Effect.fnUntraced(function*(system: ReadonlyArray<string>) {
+      const added = yield* contextAdditions(hooks, system, session.entries)
+      const replaced = yield* events.request(transcript)
+      return replaced === undefined ? added : { ...added, replaced }
+    })
+
     /** Steps until the model calls nothing more. A failed request that may be tried again is a step of its own. */
-    const runSteps = Effect.fnUntraced(function*(place: RunPlace, system: ReadonlyArray<string>) {
+    const runSteps = Effect.fnUntraced(function*(place: RunPlace, system: ReadonlyArray<string>, told: Told) {
       const { publish } = yield* EventSink
       const failed = (step: number, message: string) =>
         Effect.as(publish({ type: "error", ...place, step, message }), { success: false, text: "" })
@@ -221,7 +254,7 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
       let said = ""
       const prepared = Effect.suspend(() =>
         additions === undefined
-          ? Effect.tap(contextAdditions(hooks, system, session.entries), (made) => Effect.sync(() => (additions = made)))
+          ? Effect.tap(prepare(system), (made) => Effect.sync(() => (additions = made)))
           : Effect.succeed(additions)).pipe(Effect.map((made): Additions => nudge.length === 0 ? made : { ...made, messages: [...made.messages, ...nudge] }))
       for (let step = 0, failures = 0, shortened = false, course = atStart;; step++) {
         if (additions === undefined) {
@@ -230,7 +263,12 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
         }
         if (step >= maxSteps) return yield* failed(step - 1, `Stopped after ${maxSteps} requests to the model, the most this run may make.`)
         yield* compaction.beforeStep
+        const since = events.count()
+        yield* events.stepStarted(step)
+        told.step = events.stepEnded(step, since, { stopReason: "aborted", message: "Interrupted" })
         const outcome = yield* Effect.result(runStep(place, step, system, prepared, course))
+        told.step = undefined
+        yield* events.stepEnded(step, since, Result.isSuccess(outcome) ? undefined : { stopReason: "error", message: accountOfFailure(outcome.failure.error) })
         if (Result.isSuccess(outcome)) {
           failures = 0
           shortened = false
@@ -262,27 +300,35 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
     })
 
     /** From the words that were saved to the last answer: what extensions say before the start, then the steps. */
-    const runTurn = Effect.fnUntraced(function*(place: RunPlace, content: ReadonlyArray<ContentPart>) {
+    const runTurn = Effect.fnUntraced(function*(place: RunPlace, content: ReadonlyArray<ContentPart>, told: Told, since: number) {
       const { appended, base } = yield* options.system
       const { messages, system } = yield* beforeStart(hooks, about, content, base)
-      yield* journal.deliver(place, messages.map((message) => ({ content: message, extension: "" })))
+      const kept = yield* queues.takeLater
+      yield* journal.deliver(place, [...kept, ...messages.map(({ content, custom_type, details, display = true }): QueuedText => ({
+        content,
+        extension: "",
+        ...(custom_type === undefined ? {} : { custom: { type: custom_type, display, ...(details === undefined ? {} : { details }) } })
+      }))])
+      told.run = events.runEnded(since)
+      yield* events.runStarted
       yield* hooks.run("turn_start", about)
-      return yield* runSteps(place, [system, ...appended].filter((text) => text !== ""))
+      return yield* runSteps(place, [system, ...appended].filter((text) => text !== ""), told)
     })
 
-    return Effect.fnUntraced(function*(content) {
+    return Effect.fnUntraced(function*(content, { saved = false, source } = {}) {
       const { publish } = yield* EventSink
       const before = yield* session.entries
       const turn_id = `${session.id}:turn:${before.length + 1}`
       const place: RunPlace = { session_id: session.id, turn_id, run_id: turn_id }
+      const told: Told = {}
       const failed = (message: string) => Effect.as(publish({ type: "error", ...place, step: -1, message }), { success: false, text: "" })
 
       return yield* Effect.uninterruptibleMask((restore) =>
         Effect.gen(function*() {
           yield* queues.begin
-          const admission = yield* Effect.exit(restore(admit(hooks, about, content)))
+          const admission = yield* Effect.exit(restore(saved ? Effect.succeed<Admission>({ _tag: "Admitted", content }) : admit(hooks, about, content, source)))
           const admitted = Exit.isSuccess(admission) && admission.value._tag === "Admitted" ? admission.value.content : undefined
-          const opened = yield* Effect.result(admitted === undefined ? Effect.void : journal.repair.pipe(
+          const opened = yield* Effect.result(admitted === undefined ? Effect.void : saved ? journal.repair : journal.repair.pipe(
             Effect.andThen(journal.append({ type: "user", role: "user", content: admitted }))
           ))
           const prompt = promptOf(admitted ?? content)
@@ -293,9 +339,11 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
             : yield* Effect.exit(restore(
               admission.value._tag === "Refused"
                 ? failed(admission.value.reason)
+                : admission.value._tag === "Handled"
+                ? Effect.succeed({ success: true, text: "" })
                 : Result.isFailure(opened)
                 ? failed(opened.failure.message)
-                : runTurn(place, admission.value.content).pipe(
+                : runTurn(place, admission.value.content, told, before.length).pipe(
                   Effect.catchTag("SessionUnwritable", (error) => failed(error.message))
                 )
             ))
@@ -303,7 +351,7 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
           const stopped = Exit.hasInterrupts(exit)
           const interrupt = publish({ type: "error", ...place, step: -1, message: "Interrupted" })
           if (stopped) yield* interrupt
-          const halted = yield* farewell.ofRun({ turned: stopped || admitted !== undefined, stopped, restore })
+          const halted = yield* farewell.ofRun({ first: Object.values(told).filter((end) => end !== undefined), turned: stopped || admitted !== undefined, stopped, restore })
           if (halted && !stopped) yield* interrupt
           yield* journal.sync
           const unsaved = yield* journal.unsaved

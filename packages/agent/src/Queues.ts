@@ -2,7 +2,8 @@
  * What is said to the agent while it works: steering goes before the next model step, follow-ups when the run would end.
  * Both queues hold at most 32 texts; one that finds its queue full is refused.
  */
-import { Effect, PubSub, Stream } from "effect"
+import { Effect, Latch, PubSub, Stream } from "effect"
+import type { ImagePart } from "@nimlet/protocol"
 import { EventSink } from "./EventSink.ts"
 
 /** When a text reaches the model. */
@@ -11,11 +12,23 @@ export type Delivery = "steer" | "follow_up"
 /** How many texts are taken at once. */
 export type QueueMode = "one-at-a-time" | "all"
 
+/** What makes a text a message of an extension's own kind, which it draws and reads back itself (seed 004). */
+export interface Custom {
+  readonly type: string
+  /** Whether people see it. */
+  readonly display: boolean
+  /** For programs alone. */
+  readonly details?: unknown
+  /** Beside the text. */
+  readonly images?: ReadonlyArray<ImagePart>
+}
+
 /** A text that waits; `extension` is who said it, absent for the user. `requestId` is what a program knows it by. */
 export interface QueuedText {
   readonly content: string
   readonly extension?: string
   readonly requestId?: string
+  readonly custom?: Custom
 }
 
 /** What became of a text: `idle` when no run is there to take it, `full` when too many wait, `spent` when extensions have said enough. */
@@ -42,6 +55,14 @@ export interface Queues {
   /** From here on no run does; what waits goes on waiting. */
   readonly end: Effect.Effect<void>
   readonly offer: (mode: Delivery, text: QueuedText) => Effect.Effect<Offer>
+  /** Whether a run takes texts now, and how many wait. */
+  readonly isLive: () => boolean
+  readonly depth: () => number
+  /** Returns when no run is under way. */
+  readonly idle: Effect.Effect<void>
+  /** Keeps texts for the beginning of the next run; `takeLater` takes them. */
+  readonly keepForLater: (texts: ReadonlyArray<QueuedText>) => Effect.Effect<Offer>
+  readonly takeLater: Effect.Effect<ReadonlyArray<QueuedText>>
   /** Whether one more text may wait for a run that has not begun; each run that begins takes one of them. */
   readonly holdEarly: Effect.Effect<boolean>
   /** What goes before the next step. */
@@ -73,12 +94,13 @@ export const mostUnprompted = 100
 
 /** The empty queues of a session, no run under way. What happens is told to `EventSink`, too, before anything comes of it. */
 export const makeQueues = (modes: QueueModes = {}, sessionId = ""): Effect.Effect<Queues> =>
-  Effect.map(PubSub.sliding<QueueChange>(64), (changes) => {
+  Effect.map(Effect.all([PubSub.sliding<QueueChange>(64), Latch.make(true)]), ([changes, quiet]) => {
     let live = false
     let unprompted = 0
     /** Texts that came when no run was there, and for which none has begun yet. */
     let early = 0
     const waiting: { readonly [D in Delivery]: Array<QueuedText> } = { steer: [], follow_up: [] }
+    const later: Array<QueuedText> = []
     const depth = () => waiting.steer.length + waiting.follow_up.length
     const note = Effect.fnUntraced(function*({ action, mode }: Pick<QueueChange, "action" | "mode">, { content, requestId }: QueuedText) {
       const place = { action, ...(mode === undefined ? {} : { mode }), depth: depth() }
@@ -102,10 +124,15 @@ export const makeQueues = (modes: QueueModes = {}, sessionId = ""): Effect.Effec
     return {
       begin: Effect.sync(() => {
         live = true
+        quiet.closeUnsafe()
         unprompted = 0
         early = Math.max(0, early - 1)
       }),
-      end: Effect.sync(() => void (live = false)),
+      end: Effect.sync(() => {
+        live = false
+        quiet.openUnsafe()
+      }),
+      idle: quiet.await,
       offer: (mode, text) =>
         Effect.suspend((): Effect.Effect<Offer> => {
           const isExtension = text.extension !== undefined
@@ -116,6 +143,15 @@ export const makeQueues = (modes: QueueModes = {}, sessionId = ""): Effect.Effec
           waiting[mode].push(text)
           return Effect.as(note({ action: "enqueue", mode }, text), "accepted")
         }),
+      isLive: () => live,
+      depth,
+      keepForLater: (texts) =>
+        Effect.sync((): Offer => {
+          if (later.length + texts.length > capacity) return "full"
+          later.push(...texts)
+          return "accepted"
+        }),
+      takeLater: Effect.sync(() => later.splice(0)),
       holdEarly: Effect.sync(() => early < capacity && ++early > 0),
       takeSteering: Effect.suspend(() => take("steer", modes.steering)),
       takeNext: Effect.suspend(() => {

@@ -29,6 +29,13 @@ export interface Resources {
   readonly warnings: ReadonlyArray<string>
 }
 
+/** Places beside the usual ones: skill folders or files, templates or folders of them, themes. */
+export interface ResourcePaths {
+  readonly skill_paths: ReadonlyArray<string>
+  readonly prompt_paths: ReadonlyArray<string>
+  readonly theme_paths: ReadonlyArray<string>
+}
+
 /** Where resources are looked for. */
 export interface ResourceOptions {
   /** Real paths of the person's home and the workspace. */
@@ -57,7 +64,8 @@ const reserved = new Set(reservedToolNames)
 
 /** Looks for all of them. What cannot be read is left out. */
 export const loadResources = Effect.fnUntraced(function*(
-  options: ResourceOptions
+  options: ResourceOptions,
+  more: Pick<ResourcePaths, "prompt_paths" | "skill_paths"> = { skill_paths: [], prompt_paths: [] }
 ): Effect.fn.Return<Resources, never, FileSystem.FileSystem | Path.Path | Operations> {
   const path = yield* Path.Path
   const context = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
@@ -72,8 +80,8 @@ export const loadResources = Effect.fnUntraced(function*(
     ownAppend: own("APPEND_SYSTEM.md"),
     append: theirs("APPEND_SYSTEM.md"),
     files: loadContext({ home, workspace }),
-    skills: loadSkills(rootsIn(path, where, skillRoots.own, skillRoots.project)),
-    templates: loadTemplates(rootsIn(path, where, promptRoots.own, promptRoots.project)),
+    skills: loadSkills(rootsIn(path, where, skillRoots.own, skillRoots.project), more.skill_paths),
+    templates: loadTemplates(rootsIn(path, where, promptRoots.own, promptRoots.project), more.prompt_paths),
     external: loadExternalTools(rootsIn(path, where, toolRoots.own, toolRoots.project), { env, reserved })
   }, { concurrency: "unbounded" })
   const { append, external, files, ownAppend, ownSystem, skills, system, templates } = found

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import type * as Prompt from "effect/ai/Prompt"
 import { Diagnostics, type Hooks } from "@nimlet/extension"
-import type { ContentPart, HookImage, TextPart } from "@nimlet/protocol"
+import type { ContentPart, HookImage, HookPayload, TextPart } from "@nimlet/protocol"
 import { textOf } from "@nimlet/protocol"
 import { Offline } from "@nimlet/provider"
 import type { Entries } from "@nimlet/session"
@@ -26,17 +26,26 @@ const imagesOf = (content: ReadonlyArray<ContentPart>): ReadonlyArray<HookImage>
 export type Admission =
   | { readonly _tag: "Admitted"; readonly content: ReadonlyArray<ContentPart> }
   | { readonly _tag: "Refused"; readonly reason: string }
+  /** An extension has done what was asked. */
+  | { readonly _tag: "Handled" }
 
-/** `input`: before anything of the user's words is saved. A new text takes the place of all texts; images stay. */
-export const admit = Effect.fnUntraced(function*(hooks: Hooks["Service"], about: AboutSession, content: ReadonlyArray<ContentPart>) {
+/** Where words come from that no person said here. */
+export type InputSource = NonNullable<HookPayload<"input">["source"]>
+
+/** `input`: before anything of the user's words is saved. A new text takes the place of all texts, new images that of all images. */
+export const admit = Effect.fnUntraced(function*(hooks: Hooks["Service"], about: AboutSession, content: ReadonlyArray<ContentPart>, source?: InputSource) {
   if (!hooks.subscribed("input")) return { _tag: "Admitted", content } satisfies Admission
   const text = promptOf(content)
-  const outcome = yield* hooks.run("input", { ...about, text, images: imagesOf(content) })
-  if (outcome._tag === "Blocked") return { _tag: "Refused", reason: outcome.reason } satisfies Admission
-  if (outcome.payload.text === text) return { _tag: "Admitted", content } satisfies Admission
+  const images = imagesOf(content)
+  const outcome = yield* hooks.run("input", { ...about, text, images, ...(source === undefined ? {} : { source }) })
+  if (outcome._tag === "Blocked") return outcome.handled === true ? { _tag: "Handled" } satisfies Admission : { _tag: "Refused", reason: outcome.reason } satisfies Admission
+  const shown = outcome.payload.images === images
+    ? content
+    : [...content.filter((part) => part.type !== "image"), ...outcome.payload.images.map(({ data, mime_type }): ContentPart => ({ type: "image", mimeType: mime_type, data }))]
+  if (outcome.payload.text === text) return { _tag: "Admitted", content: shown } satisfies Admission
   const typed = content.filter((part) => part.type === "text").length === 1
   const changed: ContentPart = typed ? { type: "text", text: outcome.payload.text } : untypedText(outcome.payload.text)
-  return { _tag: "Admitted", content: [changed, ...content.filter((part) => part.type !== "text")] } satisfies Admission
+  return { _tag: "Admitted", content: [changed, ...shown.filter((part) => part.type !== "text")] } satisfies Admission
 })
 
 /** `before_agent_start`: the base system text of this run, and what is said after the user's words. */
@@ -60,6 +69,8 @@ export const beforeStart = Effect.fnUntraced(function*(
 export interface Additions {
   readonly system: ReadonlyArray<string>
   readonly messages: ReadonlyArray<Prompt.Message>
+  /** What stands for the conversation itself, where an extension changed it. */
+  readonly replaced?: ReadonlyArray<Prompt.Message>
 }
 
 const nothing: Additions = { system: [], messages: [] }

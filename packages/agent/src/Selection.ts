@@ -1,4 +1,5 @@
 /** Who answers in a session, and how hooks are told. */
+import type { Layer } from "effect"
 import type * as LanguageModel from "effect/ai/LanguageModel"
 import type { HookPayload } from "@nimlet/protocol"
 import { clampThinking, type Prices, type ThinkingLevel, thinkingLevels } from "@nimlet/provider"
@@ -36,6 +37,11 @@ export const thinkingOf = ({ thinking, thinkingLevels: levels = thinkingLevels }
 export interface ChosenModel {
   readonly selection: Selection
   readonly languageModel: LanguageModel.LanguageModel
+}
+
+/** A model to change to. */
+export interface ModelChoice extends Selection {
+  readonly layer: Layer.Layer<LanguageModel.LanguageModel>
 }
 
 /** The session part of a payload. */

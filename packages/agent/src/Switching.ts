@@ -4,12 +4,13 @@
  * fails changes nothing; once begun it is not interrupted, only the wait for extensions to have started is.
  */
 import { Effect, Fiber, Option, Scope } from "effect"
-import { EntrySink, Extensions, type HookOptions, Hooks, SessionAccess, type StartOptions } from "@nimlet/extension"
-import type { ShutdownReason } from "@nimlet/protocol"
-import { forkPoint, type Session, Sessions, titleOf } from "@nimlet/session"
+import { AtomicSession, type AtomicSessionShape, EntrySink, Extensions, type HookOptions, type HookOutcome, Hooks, SessionAccess, type StartOptions } from "@nimlet/extension"
+import type { HookPayload, ShutdownReason } from "@nimlet/protocol"
+import { forkPoint, isUser, type Session, Sessions, titleOf, wordsOf } from "@nimlet/session"
 import { RequiredExtensionMissing, SwitchRefused } from "./AgentError.ts"
 import { type Conversation, type ConversationOptions, makeConversation } from "./Conversation.ts"
 import { EventSink } from "./EventSink.ts"
+import type { ResourcePaths } from "./Resources.ts"
 import { aboutSelection, aboutSession, type Selection } from "./Selection.ts"
 
 /** Where to go: a new session, one by its id (without: the latest other one of the workspace), or before a message of the user. */
@@ -17,6 +18,8 @@ export type Target =
   | { readonly kind: "new" }
   | { readonly kind: "resume"; readonly id?: string }
   | { readonly kind: "fork"; readonly message: number }
+  /** Before the entry of that id, as seed 004 counts them, or `at` it; with `tree` it is a walk in the session's tree, and the text tells of it. */
+  | { readonly kind: "entry"; readonly id: string; readonly at: boolean; readonly tree?: string }
 
 /** A session that is about to be entered. `text` is what the message said that a fork stands before. */
 export interface Destination {
@@ -37,7 +40,18 @@ export interface SwitchingOptions extends ConversationOptions {
   readonly onSwitch?: (to: Session, from: Session) => Effect.Effect<void>
   /** Run when the extensions of a session that is gone on with have started, before they are told of it. */
   readonly onResumed: (session: Session) => Effect.Effect<void>
+  /** Given what extensions named as places of more resources, after they were told of the session; gives warnings to tell. */
+  readonly onDiscovered?: (paths: ResourcePaths) => Effect.Effect<ReadonlyArray<string>>
+  /** The session as extensions of seed 004 use it, whichever is open. */
+  readonly modules: (current: () => Conversation) => AtomicSessionShape
+  /** Run when extensions have started, before they are told of the session. */
+  readonly onStarted?: Effect.Effect<void>
+  /** Run before extensions are stopped or started anew: one that a command of runs may come to its end. */
+  readonly lastWords?: Effect.Effect<void>
 }
+
+/** Why extensions are told of a session. */
+type StartReason = NonNullable<HookPayload<"session_start">["reason"]>
 
 /** The session an agent works in. */
 export interface Switching {
@@ -54,6 +68,10 @@ export interface Switching {
 
 /** The part of the time for leaving that `session_shutdown` may take: the rest is left for `session_end`. */
 const shutdownShare = 0.75
+/** How long a command of an extension may go on when its session is left, for what it still has to say. */
+const mostLastWords = "2 seconds"
+
+type Gate = HookOutcome<"session_before_switch"> | HookOutcome<"session_before_tree">
 
 const refused = (why: string) => new SwitchRefused({ blocked: false, why })
 
@@ -73,6 +91,8 @@ export const makeSwitching = Effect.fnUntraced(function*<E, R>(
   const sessions = yield* Sessions
   const take = (session: Session) => Effect.provideService(makeConversation({ ...options, snapshots: sessions.snapshots }, session), Hooks, hooks)
   let current = yield* take(first)
+  const isEmpty = current.history.entries.length === 0
+  const modules = options.modules(() => current)
   let unready: RequiredExtensionMissing | undefined
   let starting: Fiber.Fiber<void> | undefined
 
@@ -87,6 +107,7 @@ export const makeSwitching = Effect.fnUntraced(function*<E, R>(
     const given = yield* optionsOf(session, options.selection())
     const starting = extensions.start({ ...given, workspace: session.workspace, sessionId: session.id, entries: stored }).pipe(
       Effect.provideService(SessionAccess, access),
+      Effect.provideService(AtomicSession, modules),
       Effect.provideService(EntrySink, store)
     )
     const [report, warnings] = yield* Effect.all([starting, options.prepare], { concurrency: 2 })
@@ -94,15 +115,34 @@ export const makeSwitching = Effect.fnUntraced(function*<E, R>(
     if (report.missing.length > 0) unready = new RequiredExtensionMissing({ missing: report.missing })
   })
   const stop = optionsOf === undefined ? Effect.void : extensions.stop
-  const told = (hookOptions?: HookOptions) =>
-    Effect.suspend(() => hooks.run("session_start", aboutSelection(current.session, options.selection()), hookOptions))
+  const discover = Effect.fnUntraced(function*(reason: StartReason) {
+    if (options.onDiscovered === undefined || !hooks.subscribed("resources_discover")) return
+    const cwd = current.session.workspace
+    const why = reason === "reload" ? reason : "startup"
+    const { payload } = yield* hooks.run("resources_discover", { cwd, reason: why, skill_paths: [], prompt_paths: [], theme_paths: [] })
+    const { prompt_paths, skill_paths, theme_paths } = payload
+    if (prompt_paths.length + skill_paths.length + theme_paths.length > 0) yield* warn(yield* options.onDiscovered(payload))
+  })
+  const told = Effect.fnUntraced(function*(reason: StartReason, from?: Session, hookOptions?: HookOptions) {
+    const previous = from === undefined ? undefined : Option.getOrUndefined(from.path)
+    const about = aboutSelection(current.session, options.selection())
+    yield* options.onStarted ?? Effect.void
+    yield* hooks.run("session_start", { ...about, reason, ...(previous === undefined ? {} : { previous_session_file: previous }) }, hookOptions)
+    yield* discover(reason)
+  })
 
   const leave = (reason: ShutdownReason, target?: string, hookOptions?: HookOptions) =>
     Effect.flatMap(Effect.andThen(options.onLeave ?? Effect.void, current.farewell.left), (left) => {
       const about = aboutSession(current.session)
       const shutdown = hooks.run("session_shutdown", { ...about, reason, ...(target === undefined ? {} : { target_session_id: target }) }, hookOptions)
       const end = hooks.run("session_end", { ...about, ...(reason === "quit" ? {} : { reason }) }, hookOptions)
-      return Effect.timeoutOption(shutdown, left * shutdownShare).pipe(Effect.andThen(end), Effect.timeoutOption(left), Effect.andThen(stop))
+      return Effect.timeoutOption(shutdown, left * shutdownShare).pipe(
+        Effect.andThen(end),
+        Effect.timeoutOption(left),
+        Effect.andThen(Effect.timeoutOption(options.lastWords ?? Effect.void, mostLastWords)),
+        // Started anew in the same session, they are stopped by that start: some not before the new ones are there.
+        Effect.andThen(reason === "reload" ? Effect.void : stop)
+      )
     })
 
   const ready = Effect.suspend(() => {
@@ -113,10 +153,10 @@ export const makeSwitching = Effect.fnUntraced(function*<E, R>(
   })
 
   /** Starts behind the back of whoever waits for it: giving up the wait leaves no session half entered. */
-  const begin = (before: Effect.Effect<void>, hookOptions?: HookOptions) =>
+  const begin = (before: Effect.Effect<void>, telling: Effect.Effect<unknown>) =>
     start.pipe(
       Effect.andThen(before),
-      Effect.andThen(told(hookOptions)),
+      Effect.andThen(telling),
       Effect.asVoid,
       Effect.forkIn(scope),
       Effect.tap((fiber) => Effect.sync(() => (starting = fiber)))
@@ -132,41 +172,62 @@ export const makeSwitching = Effect.fnUntraced(function*<E, R>(
     return asked === id ? yield* refused(`Session ${id} is open already.`) : asked
   })
 
-  const open = Effect.fnUntraced(function*(target: Target, id: string) {
+  /** Where a fork begins, and the message it stands before. */
+  const pointOf = Effect.fnUntraced(function*(target: Target) {
+    const { entries, projected } = current.history
+    if (target.kind === "fork") {
+      const point = forkPoint(entries, target.message)
+      if (Option.isNone(point)) return yield* refused(`There is no message ${target.message} of yours in this session.`)
+      return { ...point.value, id: projected[point.value.count]?.id ?? "", position: "before" as const }
+    }
+    if (target.kind !== "entry") return undefined
+    const at = projected.findIndex(({ id }) => id === target.id)
+    const entry = entries[at]
+    if (entry === undefined) return yield* refused(`There is no entry ${target.id} in this session.`)
+    if (target.at) return { count: at + 1, text: "", id: target.id, position: "at" as const }
+    return { count: at, text: isUser(entry) ? wordsOf(entry) : "", id: target.id, position: "before" as const }
+  })
+
+  const open = Effect.fnUntraced(function*(target: Target, id: string, point: { readonly count: number; readonly text: string } | undefined) {
     const { session } = current
     switch (target.kind) {
       case "new":
         return { session: yield* sessions.create({ workspace: session.workspace, persist: Option.isSome(session.path) }), text: "" }
       case "resume":
         return { session: yield* sessions.open(id), text: "" }
-      case "fork": {
-        const point = forkPoint(yield* session.entries, target.message)
-        if (Option.isNone(point)) return yield* refused(`There is no message ${target.message} of yours in this session.`)
-        return { session: yield* sessions.fork(session, point.value.count), text: point.value.text }
-      }
+      case "fork":
+      case "entry":
+        return { session: yield* sessions.fork(session, point?.count ?? 0), text: point?.text ?? "" }
     }
-  }, Effect.mapError((error) => error._tag === "SwitchRefused" ? error : refused(error.message)), Scope.provide(scope))
+  }, Effect.mapError(({ message }) => refused(message)), Scope.provide(scope))
 
   const go: Switching["go"] = (target, entering) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function*() {
         const id = yield* restore(idOf(target))
-        const gate = yield* restore(hooks.run("session_before_switch", {
-          ...aboutSession(current.session),
-          reason: target.kind,
-          target_session_id: id
-        }))
+        const point = yield* pointOf(target)
+        const reason = target.kind === "entry" ? "fork" : target.kind
+        const about = aboutSession(current.session)
+        const oldLeaf = current.history.projected.at(-1)?.id ?? ""
+        const tree = target.kind === "entry" ? target.tree : undefined
+        const asking: Effect.Effect<Gate> = tree === undefined
+          ? hooks.run("session_before_switch", { ...about, reason, target_session_id: id, ...(point === undefined ? {} : { entry_id: point.id, position: point.position }) })
+          : hooks.run("session_before_tree", { ...about, target_id: point?.id ?? "", old_leaf_id: oldLeaf, instruction: tree })
+        const gate = yield* restore(asking)
         if (gate._tag === "Blocked") return yield* new SwitchRefused({ blocked: true, why: gate.reason })
-        const { session, text } = yield* open(target, id)
+        const { session, text } = yield* open(target, id, point)
         const destination: Destination = { session, title: titleOf(yield* session.entries), text }
         const next = yield* take(session)
         yield* entering(destination)
-        yield* leave(target.kind, id)
+        yield* leave(reason, id)
         const from = current.session
         current = next
         yield* Effect.andThen(Effect.ignore(from.sync), from.close)
         yield* options.onSwitch?.(session, from) ?? Effect.void
-        yield* begin(target.kind === "resume" ? options.onResumed(session) : Effect.void)
+        const walked = tree === undefined
+          ? Effect.void
+          : Effect.suspend(() => hooks.run("session_tree", { ...aboutSession(session), new_leaf_id: next.history.projected.at(-1)?.id ?? "", old_leaf_id: oldLeaf }))
+        yield* begin(target.kind === "resume" ? options.onResumed(session) : Effect.void, Effect.andThen(told(reason, from), walked))
         yield* restore(ready)
         return destination
       })
@@ -174,14 +235,14 @@ export const makeSwitching = Effect.fnUntraced(function*<E, R>(
 
   const reloading = { reloading: true }
   const reload = Effect.uninterruptibleMask((restore) =>
-    leave("reload", undefined, reloading).pipe(Effect.andThen(begin(Effect.void, reloading)), Effect.andThen(restore(ready)))
+    leave("reload", undefined, reloading).pipe(Effect.andThen(begin(Effect.void, told("reload", undefined, reloading))), Effect.andThen(restore(ready)))
   )
 
   yield* start
   if (unready !== undefined) return yield* Effect.andThen(stop, Effect.fail(unready))
   yield* Effect.tapError(settle, () => stop)
   yield* Effect.addFinalizer(() => leave("quit"))
-  yield* told()
+  yield* told(isEmpty ? "startup" : "resume")
 
   return { current: () => current, unready: () => unready, ready, go, reload }
 })

@@ -43,6 +43,8 @@ export const toolCall = ({ id, input, name, parse_error }: ToolUsePart, place: R
 export interface CallWatch {
   readonly begun: Effect.Effect<void>
   readonly left: (result: ToolResult) => Effect.Effect<void>
+  /** Takes what the tool says while it runs. */
+  readonly saying?: ((delta: string) => Effect.Effect<void>) | undefined
   readonly changing?: NonNullable<ToolContext["changing"]>
 }
 
@@ -84,8 +86,8 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
         offered.tool.run(args, {
           callId: call.id,
           ...(watch === undefined ? {} : { interrupted: watch.left, ...(watch.changing === undefined ? {} : { changing: watch.changing }) }),
-          output: (delta, details) =>
-            publish({
+          output: (delta, details) => {
+            const published = publish({
               type: "tool_output_delta",
               ...call.place,
               step: call.step,
@@ -94,29 +96,39 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
               delta,
               ...(details === undefined ? {} : { details })
             })
+            return watch?.saying === undefined ? published : Effect.andThen(published, watch.saying(delta))
+          }
         })).pipe(Effect.catchDefect((defect) => Effect.succeed(errorResult(Cause.pretty(Cause.die(defect))))))
 
-    const afterwards = Effect.fnUntraced(function*(name: string, sent: JsonObject, used: JsonObject, result: ToolResult, options?: HookOptions) {
+    const afterwards = Effect.fnUntraced(function*({ id, name }: ToolCall, sent: JsonObject, used: JsonObject, result: ToolResult, options?: HookOptions) {
       if (!hooks.subscribed("tool_result", options)) return result
       const output = textOf(result.content)
-      const { payload } = yield* hooks.run("tool_result", {
+      const images = result.content.filter((part) => part.type === "image")
+      const told = {
         tool: name,
         arguments: used,
         ...(used === sent ? {} : { original_arguments: sent }),
         output,
-        is_error: result.isError
-      }, options)
-      if (payload.output === output && payload.is_error === result.isError) return result
-      const images = result.content.filter((part) => part.type !== "text")
-      const content = payload.output === output ? result.content : [{ type: "text" as const, text: payload.output }, ...images]
-      return { ...result, content, isError: payload.is_error }
+        is_error: result.isError,
+        tool_call_id: id,
+        ...(result.details === undefined ? {} : { details: result.details }),
+        ...(images.length === 0 ? {} : { images })
+      }
+      const { payload } = yield* hooks.run("tool_result", told, options)
+      const same = payload.output === output && payload.images === told.images
+      if (same && payload.is_error === result.isError && payload.details === told.details) return result
+      const content = same
+        ? result.content
+        : [...(payload.output === "" ? [] : [{ type: "text" as const, text: payload.output }]), ...payload.images ?? []]
+      return { ...result, content, isError: payload.is_error, ...(payload.details === undefined ? {} : { details: payload.details }) }
     })
 
     const settle = Effect.fnUntraced(function*(call: ToolCall, tools: ToolSet, watch: CallWatch | undefined, notes: Notes, options?: HookOptions) {
       const found = tools.find(call.name)
       if (Option.isNone(found)) return errorResult(tools.whyNot(call.name))
       const offered = found.value
-      if (call.parseError !== undefined) return errorResult(unreadable(call.input, call.parseError))
+      // No text at all means no arguments, whatever a provider makes of it.
+      if (call.parseError !== undefined && call.input !== "") return errorResult(unreadable(call.input, call.parseError))
       const prepared = offered.prepare === undefined ? Result.succeed(call.input) : yield* Effect.result(offered.prepare(call.input))
       if (Result.isFailure(prepared)) return errorResult(prepared.failure.message)
       const parsed = argumentsOf(prepared.success)
@@ -127,7 +139,7 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
       const begun = watch?.begun ?? Effect.void
       if (!isHooked(offered)) return yield* Effect.andThen(begun, execute(call, offered, sent, watch))
 
-      const gate = yield* timed(notes, hooks.run("tool_call", { tool: call.name, arguments: sent }, options))
+      const gate = yield* timed(notes, hooks.run("tool_call", { tool: call.name, arguments: sent, tool_call_id: call.id }, options))
       if (gate._tag === "Blocked") return gate.terminate === true ? { ...denied(gate.reason), terminate: true } : denied(gate.reason)
       const changed = gate.changedBy.length > 0
       const args = changed ? gate.payload.arguments : sent
@@ -142,7 +154,7 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
       if (changed) notes.changedBy = gate.changedBy
       yield* begun
       const result = yield* execute(call, offered, args, watch)
-      return yield* timed(notes, afterwards(call.name, sent, args, result, options))
+      return yield* timed(notes, afterwards(call, sent, args, result, options))
     })
 
     return {

@@ -7,9 +7,10 @@ import type { AiError } from "effect/ai/AiError"
 import * as LanguageModel from "effect/ai/LanguageModel"
 import * as Prompt from "effect/ai/Prompt"
 import type * as Response from "effect/ai/Response"
-import type { ContentPart, JsonObject, RunPlace, Usage } from "@nimlet/protocol"
+import type { AnswerDelta, ContentPart, JsonObject, RunPlace, Usage } from "@nimlet/protocol"
 import { Thinking, type ThinkingLevel, toolCallParseError } from "@nimlet/provider"
 import { EventSink } from "./EventSink.ts"
+import type { AnswerWatch } from "./ModuleEvents.ts"
 import type { ToolSet } from "./ToolSet.ts"
 
 /** What a request is made of. `step` counts the requests of a run from 0. */
@@ -26,6 +27,8 @@ export interface TurnRequest {
   readonly withoutCalls?: boolean
   /** Given what had come of an answer that did not come to its end. */
   readonly left?: (content: ReadonlyArray<ContentPart>) => void
+  /** Told of the answer as it comes. */
+  readonly watch?: AnswerWatch | undefined
 }
 
 /** A finished answer. `model` is who answered; `duration_ms` is the time from request to end. */
@@ -38,7 +41,7 @@ export interface Answer {
 }
 
 type Parts = ReadonlyArray<Response.AnyPart>
-type Block = { readonly kind: "text" | "thinking"; text: string; data: JsonObject | undefined }
+type Block = { readonly kind: "text" | "thinking"; readonly index: number; text: string; data: JsonObject | undefined }
 
 const usageOf = (usage: Response.Usage): Usage | undefined => {
   const { inputTokens, outputTokens } = usage
@@ -82,7 +85,7 @@ export const makeFold = (asked: string) => {
   let finish: Response.FinishReason = "unknown"
 
   const open = (key: string, kind: Block["kind"], data: JsonObject | undefined): Block => {
-    const block: Block = { kind, text: "", data }
+    const block: Block = { kind, index: content.length, text: "", data }
     blocks.set(key, block)
     content.push(block)
     return block
@@ -92,15 +95,15 @@ export const makeFold = (asked: string) => {
     if (block !== undefined && data !== undefined) block.data = { ...block.data, ...data }
   }
 
-  const fold = (parts: Parts): ReadonlyArray<{ readonly kind: Block["kind"]; readonly delta: string }> => {
-    const told: Array<{ kind: Block["kind"]; delta: string }> = []
+  const fold = (parts: Parts): ReadonlyArray<AnswerDelta> => {
+    const told: Array<AnswerDelta> = []
     const say = (kind: Block["kind"], key: string, delta: string) => {
       if (delta === "") return
       const block = blocks.get(key) ?? open(key, kind, undefined)
       block.text += delta
       const last = told.at(-1)
-      if (last?.kind === kind) last.delta += delta
-      else told.push({ kind, delta })
+      if (last?.kind === kind && last.index === block.index) told[told.length - 1] = { ...last, delta: last.delta + delta }
+      else told.push({ kind, index: block.index, delta })
     }
     for (const part of parts) {
       switch (part.type) {
@@ -129,6 +132,7 @@ export const makeFold = (asked: string) => {
         case "tool-call": {
           const data = dataOf(part.metadata)
           const problem = toolCallParseError(part)
+          told.push({ kind: "tool_call", index: content.length, id: part.id, name: part.name, arguments: part.params })
           content.push({
             type: "tool_use",
             id: part.id,
@@ -176,7 +180,8 @@ export const askModel = Effect.fnUntraced(function*(
   const { publish } = yield* EventSink
   const started = yield* Clock.currentTimeMillis
   const { answer, fold } = makeFold(request.model)
-  const { model, place, step } = request
+  const { model, place, step, watch } = request
+  let begun = watch === undefined
   yield* LanguageModel.streamText({
     prompt: Prompt.fromMessages([Prompt.systemMessage({ content: request.system }), ...request.messages]),
     toolkit: request.tools.toolkit,
@@ -184,13 +189,18 @@ export const askModel = Effect.fnUntraced(function*(
     disableToolCallResolution: true,
     toolCallValidation: "deferred"
   }).pipe(
-    Stream.runForEachArray((parts) =>
-      Effect.forEach(
-        fold(parts as Parts),
-        ({ delta, kind }) => publish({ type: kind === "text" ? "message_delta" : "thinking_delta", ...place, step, delta, model }),
+    Stream.runForEachArray((parts) => {
+      const deltas = fold(parts as Parts)
+      const published = Effect.forEach(
+        deltas,
+        (one) => one.kind === "tool_call" ? Effect.void : publish({ type: one.kind === "text" ? "message_delta" : "thinking_delta", ...place, step, delta: one.delta, model }),
         { discard: true }
       )
-    ),
+      if (watch === undefined) return published
+      const watched = begun ? watch.grown(deltas) : Effect.andThen(watch.begun, watch.grown(deltas))
+      begun = true
+      return Effect.andThen(published, watched)
+    }),
     Effect.provideService(Thinking, request.thinking),
     Effect.onError(() => Effect.sync(() => request.left?.(answer().content)))
   )

@@ -16,6 +16,8 @@ export interface UserInput {
   readonly typed: string
   readonly piped?: string
   readonly literal?: boolean
+  /** An extension's own message that the session has already: the model is to answer it. */
+  readonly saved?: boolean
   /** Pictures and the like that go along with words. */
   readonly attached?: ReadonlyArray<ContentPart>
 }

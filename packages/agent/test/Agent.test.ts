@@ -82,7 +82,7 @@ describe("Agent", () => {
         assert.include(misfit, "path")
         assert.include(garbled, "not valid JSON")
         assert.strictEqual(empty, "write ran")
-        assert.deepStrictEqual(fired.filter(({ event }) => event === "tool_call").map(({ payload }) => payload), [{ tool: "write", arguments: {} }])
+        assert.deepStrictEqual(fired.filter(({ event }) => event === "tool_call").map(({ payload }) => payload), [{ tool: "write", arguments: {}, tool_call_id: "4" }])
       })))
 
   // E-122 E-123 E-186

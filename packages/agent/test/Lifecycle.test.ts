@@ -6,12 +6,12 @@ import { join } from "node:path"
 import { HookEvents, isHookName, moduleEvents } from "@nimlet/protocol"
 import { type RealAgent, withRealAgent } from "./RealAgent.ts"
 
-/** An extension that subscribes to every event, writes down name and payload, and answers as its folder says. */
+/** An extension that subscribes to every event that is not of modules alone, writes down name and payload, and answers as its folder says. */
 const witness = `#!/usr/bin/env node
 import { appendFileSync, readFileSync } from "node:fs"
 import { createInterface } from "node:readline"
 const answers = JSON.parse(readFileSync(new URL("answers.json", import.meta.url), "utf8"))
-console.log(JSON.stringify({ type: "register", commands: [], events: ${JSON.stringify(Object.keys(HookEvents))} }))
+console.log(JSON.stringify({ type: "register", commands: [], events: ${JSON.stringify(Object.keys(HookEvents).filter((name) => !isHookName(name) || !moduleEvents.includes(name)))} }))
 for await (const line of createInterface({ input: process.stdin })) {
   const { type, id, event, payload } = JSON.parse(line)
   if (type !== "event") continue
@@ -107,7 +107,10 @@ describe("an extension that subscribed to everything", () => {
       const selected = { ...about, provider: "anthropic", model: "claude-sonnet-4-6", thinking: "" }
       const changed = { ...selected, model: "claude-haiku-4-5" }
       const payloads = (name: string) => heard.flatMap(({ event, payload }) => event === name ? [payload] : [])
-      assert.deepStrictEqual(payloads("session_start"), [selected, { ...changed, session_id: to }])
+      const [began, renewed] = payloads("session_start")
+      assert.deepStrictEqual(began, { ...selected, reason: "startup" })
+      assert.match(renewed.previous_session_file, new RegExp(`${from}\\.jsonl$`))
+      assert.deepStrictEqual({ ...renewed, previous_session_file: "" }, { ...changed, session_id: to, reason: "new", previous_session_file: "" })
       assert.deepStrictEqual(payloads("input"), [{ ...about, text: "read alpha.txt", images: [] }, { ...about, text: "now beta.txt", images: [] }])
       assert.deepStrictEqual(payloads("before_agent_start")[0], { ...about, prompt: "read alpha.txt", images: [], system_prompt: "Be good." })
       assert.deepStrictEqual(payloads("turn_start"), [about, about])
@@ -141,8 +144,9 @@ describe("an extension that subscribed to everything", () => {
       assert.include(responses[1].error_body, "overloaded_error")
       const said = { ...about, role: "assistant" }
       assert.deepStrictEqual(payloads("message_end"), [{ ...said, text: "I look." }, { ...said, text: "Done." }, { ...said, text: "" }, { ...said, text: "Welcome." }])
-      assert.deepStrictEqual(payloads("tool_call"), ["alpha.txt", "beta.txt"].map((path) => ({ tool: "read", arguments: { path } })))
-      const [result] = payloads("tool_result")
+      assert.deepStrictEqual(payloads("tool_call").map(({ tool_call_id: _, ...rest }) => rest), ["alpha.txt", "beta.txt"].map((path) => ({ tool: "read", arguments: { path } })))
+      const [{ tool_call_id: called, ...result }] = payloads("tool_result")
+      assert.strictEqual(called, payloads("tool_call")[0].tool_call_id)
       assert.deepStrictEqual({ ...result, output: "" }, { tool: "read", arguments: { path: "alpha.txt" }, output: "", is_error: false })
       assert.include(result.output, "alpha line")
       assert.deepStrictEqual(payloads("turn_end"), [about, about])

@@ -8,7 +8,7 @@ import {
   CallFailed, type CommandReply, Diagnostics, Extensions, type ExtensionMode, type ExtensionTool, Frontend, type FrontendShape, headless, type HookOptions, type HookOutcome, Hooks,
   SessionAccess, type SessionAccessShape, type StartOptions, type StartReport
 } from "@nimlet/extension"
-import type { AgentEvent, CommandContext, HookName, HookPayload, SessionEntry } from "@nimlet/protocol"
+import { type AgentEvent, type CommandContext, type HookName, type HookPayload, moduleEvents, type SessionEntry } from "@nimlet/protocol"
 import { type Session, Sessions } from "@nimlet/session"
 import { type Tool, textResult } from "@nimlet/tools"
 import { Agent, type AgentOptions, type Compacted, type CompactionSettings, EventSink, type ModelChoice, type RequiredExtensionMissing, type UserInput } from "../src/index.ts"
@@ -99,7 +99,7 @@ export interface RigOptions {
   /** What a start reports; default: nothing. Run for each start with its options. */
   readonly start?: (options: StartOptions) => Effect.Effect<Partial<StartReport>>
   readonly answers?: Answers
-  /** Which events have a subscriber; default all. */
+  /** Which events have a subscriber; default all but those of modules alone. */
   readonly subscribed?: (event: HookName) => boolean
   /** Replaces hooks; the default lets everything pass. `fired` gathers the names of all events. */
   readonly hooks?: Partial<Hooks["Service"]>
@@ -158,7 +158,7 @@ const rigIn = <A, E>(options: RigOptions, body: (rig: Rig) => Effect.Effect<A, E
     const diagnostics: Array<string> = []
     let access = SessionAccess.defaultValue()
 
-    const subscribed = options.subscribed ?? (() => true)
+    const subscribed = options.subscribed ?? ((event: HookName) => !moduleEvents.includes(event))
     const hooks = Hooks.of({
       subscribed,
       run: <N extends HookName>(event: N, payload: HookPayload<N>, given?: HookOptions) =>

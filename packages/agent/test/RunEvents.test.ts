@@ -58,7 +58,7 @@ describe("before_agent_start", () => {
       agent: { appended: ["Instructions of the project."] },
       answers: {
         before_agent_start: (payload) =>
-          payload.prompt === "first" ? { payload: { ...payload, system_prompt: "Answer briefly." }, messages: ["Task: first", "Mind the tests."] } : {}
+          payload.prompt === "first" ? { payload: { ...payload, system_prompt: "Answer briefly." }, messages: [{ content: "Task: first" }, { content: "Mind the tests." }] } : {}
       }
     }, ({ asked, entries, fired, prompt, session }) =>
       Effect.gen(function*() {
@@ -77,7 +77,7 @@ describe("before_agent_start", () => {
     withAgent({
       replies: [says("one"), says("two")],
       answers: {
-        before_agent_start: (payload) => payload.prompt === "a" ? { payload: { ...payload, system_prompt: "Other." } } : { messages: ["only this"] }
+        before_agent_start: (payload) => payload.prompt === "a" ? { payload: { ...payload, system_prompt: "Other." } } : { messages: [{ content: "only this" }] }
       }
     }, ({ asked, entries, prompt }) =>
       Effect.gen(function*() {

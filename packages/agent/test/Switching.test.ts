@@ -28,7 +28,7 @@ describe("a new session", () => {
           ["session_before_switch", { ...old, reason: "new", target_session_id: "" }],
           ["session_shutdown", { ...old, reason: "new", target_session_id: "" }],
           ["session_end", { ...old, reason: "new" }],
-          ["session_start", { session_id: next.id, workspace: "/w", provider: "test", model: "model-1", thinking: "" }]
+          ["session_start", { session_id: next.id, workspace: "/w", provider: "test", model: "model-1", thinking: "", reason: "new", previous_session_file: Option.getOrUndefined(session.path) }]
         ])
         assert.deepStrictEqual(started, [session.id, next.id])
         assert.strictEqual((yield* agent.session).id, next.id)
@@ -128,10 +128,11 @@ describe("a fork", () => {
       Effect.gen(function*() {
         yield* prompt("one")
         yield* prompt("two")
+        const second = (yield* entries)[2]
         const { session: forked, text } = yield* agent.fork(2)
         assert.strictEqual(text, "two")
         assert.deepStrictEqual(said(yield* entries), ["one"])
-        assert.deepStrictEqual(payloadsOf(fired, "session_before_switch")[0]?.[1], { session_id: session.id, workspace: "/w", reason: "fork", target_session_id: session.id })
+        assert.deepStrictEqual(payloadsOf(fired, "session_before_switch")[0]?.[1], { session_id: session.id, workspace: "/w", reason: "fork", target_session_id: session.id, entry_id: second?.entry_id, position: "before" })
         assert.isTrue(Option.isSome(forked.path))
         yield* prompt("three")
         yield* agent.resume(session.id)
@@ -148,12 +149,12 @@ describe("reloading", () => {
         yield* prompt("first")
         const before = fired.length
         yield* agent.reload
-        assert.deepStrictEqual(order(log), ["start", "session_start", "session_shutdown", "session_end", "stop", "start", "session_start"])
+        assert.deepStrictEqual(order(log), ["start", "session_start", "session_shutdown", "session_end", "start", "session_start"])
         const about = { session_id: session.id, workspace: "/w" }
         assert.deepStrictEqual(fired.slice(before).map(({ event, payload }) => [event, payload]), [
           ["session_shutdown", { ...about, reason: "reload" }],
           ["session_end", { ...about, reason: "reload" }],
-          ["session_start", { ...about, provider: "test", model: "model-1", thinking: "" }]
+          ["session_start", { ...about, provider: "test", model: "model-1", thinking: "", reason: "reload" }]
         ])
         assert.deepStrictEqual(hookOptions.slice(before), [{ reloading: true }, { reloading: true }, { reloading: true }])
         yield* prompt("second")

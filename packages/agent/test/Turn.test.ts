@@ -9,8 +9,8 @@ describe("makeFold", () => {
   it("tells neighbouring deltas of a chunk as one, and keeps text and thinking apart", () => {
     const { fold } = makeFold("m")
     assert.deepStrictEqual(fold([thought("0", "a"), thought("0", "b"), text("1", "c"), text("1", "d")]), [
-      { kind: "thinking", delta: "ab" },
-      { kind: "text", delta: "cd" }
+      { kind: "thinking", index: 0, delta: "ab" },
+      { kind: "text", index: 1, delta: "cd" }
     ])
   })
 

@@ -1,5 +1,3 @@
-export * from "./host/AtomicSession.ts"
 export { FileQueue } from "./host/FileLeases.ts"
 export * from "./host/Launcher.ts"
 export * from "./host/WorkerFiles.ts"
-export * from "./host/PiEntries.ts"

@@ -29,6 +29,39 @@ describe("starting anew in the same session", () => {
       assert.deepStrictEqual(yield* extensions.commands, [])
     })))
 
+  // A-028 A-042 A-043 A-249
+  it.live("loads the new one, then lets the old one end, then tells the new one of the session; one that fails changes nothing", () =>
+    run(Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const writing = (word: string) => `import { appendFileSync } from "node:fs"
+        const say = (text) => appendFileSync("FILE", "${word} " + text + "\\n")
+        export default async (pi) => {
+          await new Promise((done) => setTimeout(done, 20))
+          say("is ready")
+          pi.on("session_start", ({ reason }) => say("starts " + reason))
+          pi.on("session_shutdown", async ({ reason }) => { await new Promise((done) => setTimeout(done, 20)); say("ends " + reason) })
+        }`
+      const { again, extensions, folder, hooks } = yield* startAll({ files: { "a.mjs": "export default () => {}" } })
+      const write = (word: string) => fs.writeFileString(`${folder}/extensions/a.mjs`, writing(word).replace("FILE", `${folder}/heard`))
+      const told = (reason: "startup" | "reload") => hooks.run("session_start", { ...place, provider: "p", model: "m", thinking: "", reason }, { reloading: reason === "reload" })
+      yield* write("one")
+      yield* again
+      yield* told("startup")
+      yield* write("two")
+      yield* again
+      yield* told("reload")
+      yield* fs.writeFileString(`${folder}/extensions/a.mjs`, "export default () => { throw new Error('broken') }")
+      yield* again
+      yield* told("reload")
+      yield* hooks.run("session_shutdown", { ...place, reason: "quit" })
+      yield* extensions.stop
+      assert.deepStrictEqual((yield* fs.readFileString(`${folder}/heard`)).trim().split("\n"), [
+        "one is ready", "one starts startup",
+        "two is ready", "one ends reload", "two starts reload",
+        "two ends quit"
+      ])
+    })))
+
   // A-059 A-060 A-074 A-075 A-083 A-084 A-085 A-086 A-088 A-090 A-091 A-092
   it.live("an object of the session's scope is the same after a reload, live, and gone with the session", () =>
     run(Effect.gen(function*() {
@@ -42,14 +75,13 @@ describe("starting anew in the same session", () => {
           pi.on("session_shutdown", () => { state.controller.abort() })
           pi.registerCommand("bump", { handler: async (_, ctx) => ctx.ui.notify(["${word}", helper, ++state.count, ++ofModule, state.controller.signal.aborted].join()) })
         }`
-      const { again, extensions, folder, hooks, watched } = yield* startAll({
+      const { again, extensions, folder, watched } = yield* startAll({
         screen: front,
         files: { "a/index.ts": counter("one"), "a/helper.ts": "export const helper: string = 'h1'" }
       })
       yield* extensions.runCommand("bump", "")
       yield* fs.writeFileString(`${folder}/extensions/a/index.ts`, counter("two"))
       yield* fs.writeFileString(`${folder}/extensions/a/helper.ts`, "export const helper: string = 'h2'")
-      yield* hooks.run("session_shutdown", { ...place, reason: "reload" })
       yield* again
       yield* extensions.runCommand("bump", "")
       yield* fs.writeFileString(`${folder}/extensions/a/index.ts`, "export default () => { throw new Error('broken') }")

@@ -1,8 +1,8 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { vi } from "@effect/vitest"
 import { Effect, FileSystem, Layer } from "effect"
-import { type Diagnostic, Diagnostics, Extensions, Frontend, type FrontendShape, headless, Hooks, nimlet, type StartOptions } from "@nimlet/extension"
-import { AtomicSession, type AtomicSessionShape, layerLauncher, type LauncherOptions } from "../src/index.ts"
+import { AtomicSession, type AtomicSessionShape, type Diagnostic, Diagnostics, Extensions, Frontend, type FrontendShape, headless, Hooks, nimlet, type StartOptions } from "@nimlet/extension"
+import { layerLauncher, type LauncherOptions } from "../src/index.ts"
 
 // Threads that load TypeScript start slowly beside other tests.
 vi.setConfig({ testTimeout: 30_000 })

@@ -98,7 +98,8 @@ export const atomic: FamilyPolicy = {
   projectRoots: [".atomic/extensions", ".pi/extensions"],
   onFailure: "block",
   silentInPlanMode: [],
-  silentOnReload: [],
+  // The host tells each when its successor is there.
+  silentOnReload: ["session_shutdown"],
   sessionStartAfterCrash: true,
   budgetSeconds: 30,
   workSeconds: null,

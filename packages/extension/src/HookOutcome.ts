@@ -1,5 +1,5 @@
 /** What becomes of a lifecycle event. */
-import type { HookCompaction, HookName, HookNameOf, HookPayload } from "@nimlet/protocol"
+import type { HookCompaction, HookMessage, HookName, HookNameOf, HookPayload } from "@nimlet/protocol"
 
 /** The action goes on with `payload` as the subscribers left it. */
 export interface Continue<N extends HookName> {
@@ -10,7 +10,7 @@ export interface Continue<N extends HookName> {
   /** `session_before_compact` and `session_compact` only: a summary to use instead of the one that is or would be made. */
   readonly compaction?: HookCompaction
   /** `before_agent_start` only: what extensions want saved after the user's words, in order. */
-  readonly messages?: ReadonlyArray<string>
+  readonly messages?: ReadonlyArray<HookMessage>
 }
 
 /** The action must not happen. `reason` is all reasons joined by `; `, or `blocked by extension`. */
@@ -19,6 +19,8 @@ export interface Blocked {
   readonly reason: string
   /** Keys of the extensions that blocked, in order. */
   readonly blockedBy: ReadonlyArray<string>
+  /** `input` only: one of them has done what was asked, which is no refusal. */
+  readonly handled?: true
   /** `tool_call` only: the refusal, as the call's result, wants no further model request. */
   readonly terminate?: boolean
 }

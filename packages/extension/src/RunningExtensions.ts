@@ -93,7 +93,7 @@ export const makeExtensions = Effect.gen(function*() {
     const next = present()
     // A start that finds nothing begins nothing.
     if (next === undefined) return yield* Effect.as(old.stop, report)
-    const followed = yield* succeed(old, staying, next, report)
+    const followed = yield* succeed(old, staying, next, report, options.workspace)
     session = followed.session
     onOffersChanged()
     onFiguresChanged()
@@ -172,7 +172,8 @@ export const makeExtensions = Effect.gen(function*() {
       key: member.key,
       onFailure: member.manifest.on_failure ?? member.family.onFailure,
       inPlanMode: !member.family.silentInPlanMode.includes(event),
-      onReload: !member.family.silentOnReload.includes(event),
+      // One that goes on as it was has not ended, and does not start.
+      onReload: !member.family.silentOnReload.includes(event) && session?.kept?.includes(member) !== true,
       ask: (event, payload) => member.request({ type: "event", event, payload }, options)
     }))
     const whole = event === "tool_call" ? [...list, ...closedGuards.map(absent)] : list

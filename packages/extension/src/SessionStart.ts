@@ -16,6 +16,8 @@ import type { StartOptions, StartReport } from "./Start.ts"
 export interface RunningSession {
   readonly sessionId: string
   readonly members: ReadonlyArray<Member>
+  /** Those of an earlier start in the same session that go on, since the new ones failed. */
+  readonly kept?: ReadonlyArray<Member>
   readonly supervisor: Supervisor.Supervisor
   readonly reserved: { readonly tools: ReadonlySet<string>; readonly providers: ReadonlySet<string> }
   /** Stops all at once. */
@@ -122,7 +124,7 @@ export const startSession = Effect.fnUntraced(function*(
       onOffersChanged,
       welcome: ({ events }, again) =>
         events.includes("session_start") && (again ? each.family.sessionStartAfterCrash : isOpen())
-          ? { type: "event", event: "session_start", payload: sessionOf(options) }
+          ? { type: "event", event: "session_start", payload: { ...sessionOf(options), ...(again ? { reason: "reload" } : {}) } }
           : undefined,
       changed: onFiguresChanged
     })

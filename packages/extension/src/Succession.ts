@@ -8,6 +8,19 @@ import type { StartReport } from "./Start.ts"
 export const stayingIn = (old: RunningSession | undefined, sessionId: string): ReadonlyArray<Member> =>
   old?.sessionId === sessionId ? old.members.filter(({ family }) => family.staysUntilReplaced) : []
 
+/** How long those that are replaced may take to hear of it, all at once. */
+const farewell = "2 seconds"
+
+/** Tells those that stayed, and are replaced now, that they end. */
+const bid = (leaving: ReadonlyArray<Member>, place: { readonly session_id: string; readonly workspace: string }): Effect.Effect<void> => {
+  const told = leaving.filter((member) => member.registration()?.events.includes("session_shutdown") === true)
+  const payload = { ...place, reason: "reload" }
+  return Effect.forEach(told, (member) => Effect.ignore(member.request({ type: "event", event: "session_shutdown", payload })), {
+    concurrency: "unbounded",
+    discard: true
+  }).pipe(Effect.timeoutOption(farewell), Effect.asVoid)
+}
+
 /** Ends those that do not stay, all at once. */
 export const retire = (old: RunningSession, staying: ReadonlyArray<Member>): Effect.Effect<void> =>
   Effect.forEach(old.members.filter((member) => !staying.includes(member)), ({ key }) => old.supervisor.stop(key), {
@@ -26,11 +39,13 @@ export const succeed = Effect.fnUntraced(function*(
   old: RunningSession,
   staying: ReadonlyArray<Member>,
   next: RunningSession,
-  report: StartReport
+  report: StartReport,
+  workspace: string
 ) {
   const failed = (key: string) =>
     next.members.some((member) => member.key === key && member.isSettled() && member.registration() === undefined)
   const kept = yield* Effect.filter(staying.filter(({ key }) => failed(key)), isReady)
+  yield* bid(staying.filter((member) => !kept.includes(member)), { session_id: old.sessionId, workspace })
   yield* retire(old, kept)
   if (kept.length === 0) {
     yield* old.stop
@@ -40,6 +55,7 @@ export const succeed = Effect.fnUntraced(function*(
   const session: RunningSession = {
     ...next,
     members,
+    kept,
     stop: Effect.andThen(Effect.all([next.stop, old.stop], { concurrency: "unbounded" }), Effect.void)
   }
   const whole: StartReport = {

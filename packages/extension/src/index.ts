@@ -1,3 +1,4 @@
+export * from "./AtomicSession.ts"
 export * from "./Diagnostics.ts"
 export * from "./Discovery.ts"
 export * from "./ExtensionError.ts"

@@ -93,7 +93,7 @@ describe("folding replies", () => {
       _tag: "Continue",
       payload: { ...payload, system_prompt: "D" },
       changedBy: ["a", "d"],
-      messages: ["from a", "from c"]
+      messages: [{ content: "from a" }, { content: "from c" }]
     })
   })
 

@@ -371,7 +371,7 @@ describe("after a crash", () => {
       yield* Fiber.join(turn)
       assert.deepStrictEqual(a.heard.slice(2).map(({ type, event, payload }) => [type, event, payload]), [
         ["initialize", undefined, undefined],
-        ["event", "session_start", { session_id: "s1", workspace: host.folder, provider: "p2", model: "m2", thinking: "high" }],
+        ["event", "session_start", { session_id: "s1", workspace: host.folder, provider: "p2", model: "m2", thinking: "high", reason: "reload" }],
         ["event", "turn_start", { session_id: "s1", workspace: "/w" }]
       ])
       assert.notInclude(b.types(), "event")

@@ -36,6 +36,24 @@ export const HookCompaction = Schema.Struct({
 /** A summary an extension made in place of the built-in one. */
 export type HookCompaction = typeof HookCompaction.Type
 
+/** What an extension says in the conversation. With a `custom_type` it is a message of its own kind, which people see when `display` is set. */
+export const HookMessage = Schema.Struct({
+  content: Schema.String,
+  custom_type: Schema.optionalKey(Schema.String),
+  display: Schema.optionalKey(Schema.Boolean),
+  details: Schema.optionalKey(Schema.Unknown)
+})
+/** What an extension says in the conversation. */
+export type HookMessage = typeof HookMessage.Type
+
+/** More of an answer: text that belongs to its part number `index`, or a whole call that is that part. */
+export const AnswerDelta = Schema.Union([
+  Schema.Struct({ kind: Schema.Literals(["text", "thinking"]), index: Schema.Int, delta: Schema.String }),
+  Schema.Struct({ kind: Schema.Literal("tool_call"), index: Schema.Int, id: Schema.String, name: Schema.String, arguments: Schema.Unknown })
+])
+/** More of an answer. */
+export type AnswerDelta = typeof AnswerDelta.Type
+
 const acknowledged = {} as const
 /** How an action is refused. */
 const refusal = { allow: Schema.Boolean, reason: Schema.String }
@@ -59,11 +77,17 @@ export const HookEvents = {
   /** Before anything of the user's words is saved; `text` replaces them. */
   input: {
     kind: "gate",
-    payload: Schema.Struct({ ...session, text: Schema.String, images: Schema.Array(HookImage) }),
+    payload: Schema.Struct({
+      ...session,
+      text: Schema.String,
+      images: Schema.Array(HookImage),
+      /** Where it comes from; absent for what a person said at our prompt or on our command line. */
+      source: Schema.optionalKey(Schema.Literals(["rpc", "extension"]))
+    }),
     /** `handled`: somebody has done what was asked; nothing more is said or run. It comes with `allow: false`. */
     reply: { ...refusal, text: Schema.String, images: Schema.Array(HookImage), handled: Schema.Boolean }
   },
-  /** `system_prompt` replaces the base system text of this run, `message` is saved after the user's and sent with it. */
+  /** `system_prompt` replaces the base system text of this run; `message`, or several `messages`, are saved after the user's and sent with it. */
   before_agent_start: {
     kind: "transform",
     payload: Schema.Struct({
@@ -72,15 +96,7 @@ export const HookEvents = {
       images: Schema.Array(HookImage),
       system_prompt: Schema.String
     }),
-    reply: {
-      system_prompt: Schema.String,
-      message: Schema.Struct({
-        content: Schema.String,
-        custom_type: Schema.optionalKey(Schema.String),
-        display: Schema.optionalKey(Schema.Boolean),
-        details: Schema.optionalKey(Schema.Unknown)
-      })
-    }
+    reply: { system_prompt: Schema.String, message: HookMessage, messages: Schema.Array(HookMessage) }
   },
   turn_start: { kind: "observe", awaited: true, payload: Schema.Struct(session), reply: acknowledged },
   /** Before each model step. What a reply holds is added for this request only; messages are in OpenAI chat shape. */
@@ -184,7 +200,10 @@ export const HookEvents = {
     payload: Schema.Struct({
       ...session,
       reason: Schema.Literals(["new", "resume", "fork"]),
-      target_session_id: Schema.String
+      target_session_id: Schema.String,
+      /** `fork` only: the entry that is forked at, and whether it is left out. */
+      entry_id: Schema.optionalKey(Schema.String),
+      position: Schema.optionalKey(Schema.Literals(["before", "at"]))
     }),
     reply: refusal
   },
@@ -236,10 +255,13 @@ export const HookEvents = {
     reply: { messages: Schema.Array(JsonObject) }
   },
   message_start: { kind: "observe", payload: Schema.Struct({ ...session, message: JsonObject }), reply: acknowledged },
-  /** An answer grows; several network reads are one event. `event` is what came, `message` what there is by now. */
+  /**
+   * An answer grows. `deltas` are what has come since the last one that this subscriber was sent: it has one under way at a
+   * time. `answer` tells one answer from the next.
+   */
   message_update: {
     kind: "observe",
-    payload: Schema.Struct({ ...session, message: JsonObject, event: JsonObject }),
+    payload: Schema.Struct({ ...session, answer: Schema.Int, deltas: Schema.Array(AnswerDelta) }),
     reply: acknowledged
   },
   /** A message of any role is saved. */
@@ -249,6 +271,7 @@ export const HookEvents = {
     payload: Schema.Struct({ tool: Schema.String, tool_call_id: Schema.String, arguments: JsonObject }),
     reply: acknowledged
   },
+  /** `output` is all that the tool has said so far, at most the last 50 KB of it; the newest is sent when the one before was taken. */
   tool_execution_update: {
     kind: "observe",
     payload: Schema.Struct({ tool: Schema.String, tool_call_id: Schema.String, arguments: JsonObject, output: Schema.String }),

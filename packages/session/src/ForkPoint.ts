@@ -7,7 +7,7 @@ import type { UnknownEntry } from "./SessionLines.ts"
 const isUser = (entry: SessionEntry | UnknownEntry): entry is UserEntry => entry.type === "user"
 
 /** What the user said in an entry, as one text. */
-export const wordsOf = (entry: UserEntry): string =>
+export const wordsOf = (entry: Pick<UserEntry, "content">): string =>
   entry.content.flatMap((part) => part.type === "text" ? [part.text] : []).join("\n\n")
 
 /** How many entries stand before the user's message number `message`, from 1, and what it says; none if there is no such message. */

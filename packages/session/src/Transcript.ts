@@ -10,7 +10,8 @@ import type { UnknownEntry } from "./SessionLines.ts"
 
 /** Whether an entry is what the user said. */
 export const isUser = (entry: SessionEntry | UnknownEntry): entry is UserEntry => entry.type === "user"
-const isCustomMessage = (entry: SessionEntry | UnknownEntry): entry is CustomMessageEntry => entry.type === "custom_message"
+/** Whether an entry is a message of an extension's own kind. */
+export const isCustomMessage = (entry: SessionEntry | UnknownEntry): entry is CustomMessageEntry => entry.type === "custom_message"
 const isCompaction = (entry: SessionEntry | UnknownEntry): entry is CompactionEntry => entry.type === "compaction"
 
 /** The compaction in force: its record stands at `at`, `summary` is told for what came before entry `start`. */

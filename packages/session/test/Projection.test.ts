@@ -16,6 +16,7 @@ const usage = (input: number, output: number, cacheRead: number, cacheWrite: num
 })
 
 describe("project", () => {
+  // A-054 A-064 A-065 A-066 A-067
   it("gives messages as pi has them", () => {
     const [user, answer, result] = project([
       { type: "user", role: "user", content: [{ type: "text", text: "hi" }, { type: "image", mimeType: "image/png", data: "AA==" }], ...stamp("a") },

@@ -3,7 +3,7 @@
  * last answer corrects that. Pure.
  */
 import type { ContentPart, SessionEntry } from "@nimlet/protocol"
-import { type Entries, isAssistant, isResult, isUser, latestCompaction, summaryText, type UnknownEntry } from "@nimlet/session"
+import { type Entries, isAssistant, isCustomMessage, isResult, isUser, latestCompaction, summaryText, type UnknownEntry } from "@nimlet/session"
 import type { ToolSet } from "../ToolSet.ts"
 
 /** An image, or a file of unknown size. Providers count an image by its pixels; this is what a large one costs. */
@@ -35,7 +35,7 @@ const partTokens = (part: ContentPart): number => {
 export type EntryTokens = (entry: SessionEntry | UnknownEntry) => number
 
 const entryTokens: EntryTokens = (entry) =>
-  isUser(entry) || isAssistant(entry) ? entry.content.reduce((sum, part) => sum + partTokens(part), 0)
+  isUser(entry) || isAssistant(entry) || isCustomMessage(entry) ? entry.content.reduce((sum, part) => sum + partTokens(part), 0)
     : isResult(entry) ? textTokens(entry.output) + attachmentTokens * (entry.images?.length ?? 0)
     : 0
 

@@ -15,11 +15,14 @@ export const promptRoots = { own: [".agents/prompts", ".nimlet/prompts"], projec
 
 const mostBytes = 100_000
 
-/** The templates in these roots; of two with one name the later. Empty and too large files are none. */
-export const loadTemplates = Effect.fnUntraced(function*(roots: ReadonlyArray<ResourceRoot>) {
+/**
+ * The templates in these roots, and those that extensions named: files, or folders with files. Of two with one name the later.
+ * Empty and too large files are none.
+ */
+export const loadTemplates = Effect.fnUntraced(function*(roots: ReadonlyArray<ResourceRoot>, named: ReadonlyArray<string> = []) {
   const path = yield* Path.Path
-  const files = yield* Effect.forEach(roots, (root) => pathsIn(root.path), { concurrency: "unbounded" })
-  const templates = yield* Effect.forEach(files.flat().filter((file) => file.endsWith(".md")), (file) =>
+  const files = yield* Effect.forEach([...roots.map((root) => root.path), ...named], pathsIn, { concurrency: "unbounded" })
+  const templates = yield* Effect.forEach([...files.flat(), ...named].filter((file) => file.endsWith(".md")), (file) =>
     Effect.map(textIn(file, mostBytes), Option.map((text): PromptTemplate => {
       const { body, fields } = sheetOf(text)
       return { name: path.basename(file, ".md"), description: fields.get("description") ?? "", body: body.trim() }

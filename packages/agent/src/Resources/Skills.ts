@@ -24,14 +24,17 @@ export const skillOf = (file: string, folder: string, text: string): Skill => {
   return { name: fields.get("name") || folder, file, description: description.slice(0, mostDescription) }
 }
 
-/** The skills in these roots; of two with one name the later. */
-export const loadSkills = Effect.fnUntraced(function*(roots: ReadonlyArray<ResourceRoot>) {
+/**
+ * The skills in these roots, and those that extensions named: a file, a skill's folder, or one with such folders in it. Of two
+ * with one name the later.
+ */
+export const loadSkills = Effect.fnUntraced(function*(roots: ReadonlyArray<ResourceRoot>, named: ReadonlyArray<string> = []) {
   const path = yield* Path.Path
-  const folders = yield* Effect.forEach(roots, (root) => pathsIn(root.path), { concurrency: "unbounded" })
-  const skills = yield* Effect.forEach(folders.flat(), (folder) => {
-    const file = path.join(folder, "SKILL.md")
-    return Effect.map(textIn(file, mostBytes), Option.map((text) => skillOf(file, path.basename(folder), text)))
-  }, { concurrency: 16 })
+  const inside = Effect.forEach([...roots.map((root) => root.path), ...named], pathsIn, { concurrency: "unbounded" })
+  const sheetIn = (folder: string) => path.join(folder, "SKILL.md")
+  const candidates = [...(yield* inside).flat().map(sheetIn), ...named.map((one) => one.endsWith(".md") ? one : sheetIn(one))]
+  const skills = yield* Effect.forEach([...new Set(candidates)], (file) =>
+    Effect.map(textIn(file, mostBytes), Option.map((text) => skillOf(file, path.basename(path.dirname(file)), text))), { concurrency: 16 })
   return lastOfEach(skills.flatMap((skill) => Option.toArray(skill)))
 })
 

@@ -6,6 +6,7 @@ import { readlinkSync } from "node:fs"
 import { setTimeout as after } from "node:timers"
 import { getHeapStatistics } from "node:v8"
 import type { MessagePort } from "node:worker_threads"
+import { Answering } from "./Answering.ts"
 import { type Boot, onNextBoot, takeBoot } from "./Boot.ts"
 import { Bus } from "./Bus.ts"
 import { type Call, Calls } from "./Calls.ts"
@@ -128,11 +129,11 @@ const run = async (boot: Boot, sync: HostSync): Promise<void> => {
   }
   replica.set("was", {})
 
-  const runEvent = async (message: Fields, { signal }: Call): Promise<Fields> => {
-    const payload = fieldsOf(message["payload"])
+  const answering = new Answering()
+  const runHook = async (hook: string, payload: Fields, { signal }: Call): Promise<Fields> => {
     const occasion = { payload, cwd: session.start.cwd, signal, generation: boot.generation, state: (key: string) => replica.get(key) }
     try {
-      return await dispatch(textOf(message["event"]), occasion, {
+      return await dispatch(hook, occasion, {
         registry,
         context: () => context,
         begin: (what) => pulse.begin(what === "" ? "" : `on ${what}`),
@@ -141,6 +142,13 @@ const run = async (boot: Boot, sync: HostSync): Promise<void> => {
     } finally {
       noteSelected(payload)
     }
+  }
+  const runEvent = async (message: Fields, call: Call): Promise<Fields> => {
+    const hook = textOf(message["event"])
+    const payload = fieldsOf(message["payload"])
+    if (hook !== "message_update") return await runHook(hook, payload, call)
+    for (const each of answering.take(payload, Date.now())) await runHook(hook, each, call)
+    return {}
   }
 
   const work = (message: Fields, call: Call): Promise<Fields> | Fields => {

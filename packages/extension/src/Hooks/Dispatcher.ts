@@ -6,6 +6,7 @@ import { CallFailed, toldOf } from "../ExtensionError.ts"
 import { fieldsOf } from "../Fields.ts"
 import type { HookOptions, HookOutcome } from "../HookOutcome.ts"
 import type { Subscriber } from "../Subscriber.ts"
+import { Coalescing } from "./Coalescing.ts"
 import { applyReply, block, outcomeOf, type Tally, untouched } from "./Fold.ts"
 import { Patience } from "./Patience.ts"
 
@@ -27,6 +28,7 @@ export const makeDispatcher = (subscribersOf: (event: HookName) => ReadonlyArray
   /** Extensions whose absence has been told; forgotten when they answer again. */
   const missing = new Set<string>()
   const patience = new Patience(scope)
+  const coalescing = new Coalescing()
 
   const warn = (extension: string, message: string) =>
     Effect.flatMap(Diagnostics, (diagnose) => diagnose({ level: "warning", message, extension }))
@@ -49,7 +51,7 @@ export const makeDispatcher = (subscribersOf: (event: HookName) => ReadonlyArray
     return warn(key, toldOf(error))
   }
 
-  const ask = <N extends HookName>(event: N, subscriber: Subscriber, payload: HookPayload<N>) =>
+  const put = <N extends HookName>(event: N, subscriber: Subscriber, payload: HookPayload<N>) =>
     Effect.flatMap(subscriber.ask(event, { ...payload }), (line) => {
       missing.delete(subscriber.key)
       // No field of any event: an author who says so means that it could not be handled.
@@ -65,6 +67,29 @@ export const makeDispatcher = (subscribersOf: (event: HookName) => ReadonlyArray
           warn(subscriber.key, `extension '${subscriber.key}': ignored an invalid ${bad.join(", ")} in its reply to ${event}`),
           reply
         )
+    })
+
+  const tell = <N extends HookName>(event: N, subscriber: Subscriber, payload: HookPayload<N>) =>
+    Effect.catch(put(event, subscriber, payload), (error) => report(subscriber, error))
+
+  /** What waits for the subscriber is sent first: each sees events in their order. */
+  const ask = <N extends HookName>(event: N, subscriber: Subscriber, payload: HookPayload<N>) => {
+    const asking = put(event, subscriber, payload)
+    return coalescing.holds ? Effect.andThen(flush(subscriber), asking) : asking
+  }
+  const flush = (subscriber: Subscriber) =>
+    Effect.suspend(() =>
+      Effect.forEach(
+        coalescing.flush(subscriber.key),
+        ({ event, payload }) => Effect.forkIn(tell(event, subscriber, payload), scope, { startImmediately: true }),
+        { discard: true }
+      ))
+
+  /** Tells one subscriber, and then what has come meanwhile, until nothing has. */
+  const tellOn = <N extends HookName>(event: N, subscriber: Subscriber, payload: HookPayload<N>): Effect.Effect<void> =>
+    Effect.flatMap(tell(event, subscriber, payload), () => {
+      const next = coalescing.next(subscriber.key, event, payload)
+      return next === undefined ? Effect.void : tellOn(event, subscriber, next)
     })
 
   const closes = (event: HookName, subscriber: Subscriber) => event === "tool_call" && subscriber.onFailure === "block"
@@ -121,6 +146,14 @@ export const makeDispatcher = (subscribersOf: (event: HookName) => ReadonlyArray
       { concurrency: "unbounded", discard: true }
     )
 
+  /** Tells a subscriber without waiting for it. */
+  const note = <N extends HookName>(event: N, subscriber: Subscriber, payload: HookPayload<N>) =>
+    Effect.suspend((): Effect.Effect<unknown> => {
+      if (!coalescing.takes(subscriber.key, event, payload)) return Effect.void
+      const telling = tellOn(event, subscriber, payload)
+      return Effect.forkIn(coalescing.holds ? Effect.andThen(flush(subscriber), telling) : telling, scope, { startImmediately: true })
+    })
+
   const run = <N extends HookName>(
     event: N,
     payload: HookPayload<N>,
@@ -132,7 +165,7 @@ export const makeDispatcher = (subscribersOf: (event: HookName) => ReadonlyArray
     if (kind !== "observe") return patience.watched(event, (waiting) => chain(event, payload, subscribers, waiting))
     const telling = awaited === true
       ? patience.watched(event, (waiting) => tellAll(event, payload, subscribers, waiting))
-      : Effect.forkIn(tellAll(event, payload, subscribers, new Set()), scope, { startImmediately: true })
+      : Effect.forEach(subscribers, (subscriber) => note(event, subscriber, payload), { discard: true })
     return Effect.as(telling, outcomeOf(untouched<N>(payload)))
   }
 

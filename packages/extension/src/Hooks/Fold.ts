@@ -1,5 +1,5 @@
 /** How replies change an event, reply by reply. Pure: one small function an event, no time and no transport. */
-import { type HookCompaction, HookEvents, type HookName, type HookPayload, type HookReply, type JsonObject } from "@nimlet/protocol"
+import { type HookCompaction, HookEvents, type HookMessage, type HookName, type HookPayload, type HookReply, type JsonObject } from "@nimlet/protocol"
 import type { HookOutcome } from "../HookOutcome.ts"
 
 /** An event on its way through the subscribers. */
@@ -7,11 +7,12 @@ export interface Tally<N extends HookName> {
   readonly payload: HookPayload<N>
   readonly changedBy: ReadonlyArray<string>
   readonly blockedBy: ReadonlyArray<string>
+  readonly handled?: true
   readonly reasons: ReadonlyArray<string>
   /** One that blocked wants no further model request. */
   readonly terminate?: boolean
   readonly compaction?: HookCompaction
-  readonly messages: ReadonlyArray<string>
+  readonly messages: ReadonlyArray<HookMessage>
   /** What a person should know of the composition, in order. */
   readonly notes: ReadonlyArray<string>
 }
@@ -122,20 +123,23 @@ export const applyReply = <N extends HookName>(
   extension: string,
   reply: HookReply<N>
 ): Tally<N> => {
-  const gate: { readonly allow?: boolean; readonly reason?: string; readonly terminate?: boolean } = reply
+  const gate: { readonly allow?: boolean; readonly handled?: boolean; readonly reason?: string; readonly terminate?: boolean } = reply
   if (HookEvents[event].kind === "gate" && gate.allow === false) {
     const blocked = block(tally, extension, gate.reason)
-    return gate.terminate === true ? { ...blocked, terminate: true } : blocked
+    return { ...blocked, ...(gate.handled === true ? { handled: true } : {}), ...(gate.terminate === true ? { terminate: true } : {}) }
   }
   const change: Change<N> = changes[event]
   const payload = change(tally.payload, reply)
   const changed = payload === tally.payload ? tally : { ...tally, payload, changedBy: [...tally.changedBy, extension] }
-  return withMessage(withCompaction(changed, extension, reply), reply)
+  return withMessage(event, withCompaction(changed, extension, reply), reply)
 }
 
-const withMessage = <N extends HookName>(tally: Tally<N>, reply: HookReply<N>): Tally<N> => {
-  const { message }: { readonly message?: { readonly content: string } } = reply
-  return message === undefined || message.content === "" ? tally : { ...tally, messages: [...tally.messages, message.content] }
+const withMessage = <N extends HookName>(event: N, tally: Tally<N>, reply: HookReply<N>): Tally<N> => {
+  // Other events have messages of another kind.
+  if (event !== "before_agent_start") return tally
+  const { message, messages = [] }: HookReply<"before_agent_start"> = reply
+  const said = [...(message === undefined ? [] : [message]), ...messages].filter(({ content }) => content !== "")
+  return said.length === 0 ? tally : { ...tally, messages: [...tally.messages, ...said] }
 }
 
 const withCompaction = <N extends HookName>(tally: Tally<N>, extension: string, reply: HookReply<N>): Tally<N> => {
@@ -153,12 +157,13 @@ const withCompaction = <N extends HookName>(tally: Tally<N>, extension: string, 
 
 /** What the agent does in the end. */
 export const outcomeOf = <N extends HookName>(tally: Tally<N>): HookOutcome<N> => {
-  const { blockedBy, changedBy, compaction, messages, payload, reasons, terminate } = tally
+  const { blockedBy, changedBy, compaction, handled, messages, payload, reasons, terminate } = tally
   const outcome = blockedBy.length > 0
     ? {
       _tag: "Blocked" as const,
       reason: reasons.length === 0 ? "blocked by extension" : reasons.join("; "),
       blockedBy,
+      ...(handled === undefined || reasons.length > 0 ? {} : { handled }),
       ...(terminate === undefined ? {} : { terminate })
     }
     : { _tag: "Continue" as const, payload, changedBy, ...(messages.length === 0 ? {} : { messages }), ...(compaction === undefined ? {} : { compaction }) }

@@ -1,7 +1,8 @@
-/** What the worker host needs of the agent, the session and the screen. Whoever runs the agent provides it. */
+/** The session as extensions of seed 004 see and use it. The agent provides it, over what the screen can do. */
 import { Context, Effect } from "effect"
 import type { JsonObject, ScreenAspect, SessionCall } from "@nimlet/protocol"
-import { EntrySink, HostRequestFailed, SessionAccess } from "@nimlet/extension"
+import { EntrySink } from "./Diagnostics.ts"
+import { HostRequestFailed, SessionAccess } from "./SessionAccess.ts"
 
 /**
  * What extensions may read at once, by name. A value that has changed must be another object: that is how a change is seen.
@@ -68,6 +69,6 @@ const byAccess: AtomicSessionShape["call"] = Effect.fnUntraced(function*(extensi
  * The session in force where the extensions were started. Default: nothing is known, and of the calls those are served that
  * `SessionAccess` and `EntrySink` have an answer to.
  */
-export const AtomicSession: Context.Reference<AtomicSessionShape> = Context.Reference("@nimlet/atomic/AtomicSession", {
+export const AtomicSession: Context.Reference<AtomicSessionShape> = Context.Reference("@nimlet/extension/AtomicSession", {
   defaultValue: (): AtomicSessionShape => ({ read: () => undefined, call: byAccess, show: () => Effect.void })
 })
