@@ -1,7 +1,7 @@
 /** How a run is shown. Each way of running is one value of this shape; the rest of the program knows no difference. */
 import type { Effect, Scope } from "effect"
 import type { Agent, EventSink, ModelChoice, QueueModes, RunResult, Trust, UserInput } from "@nimlet/agent"
-import type { Extensions, FrontendShape } from "@nimlet/extension"
+import type { AtomicSessionShape, Extensions, FrontendShape } from "@nimlet/extension"
 import type { ModelInfo } from "@nimlet/provider"
 import type { Sessions } from "@nimlet/session"
 import type { Tool } from "@nimlet/tools"
@@ -55,6 +55,8 @@ export interface Mode {
   readonly converse?: (conversing: Conversing) => Effect.Effect<RunResult, never, Scope.Scope>
   /** Takes words of an extension that came when no run was under way, where they can be run. */
   readonly onIdleInput?: (input: UserInput, extension: string) => Effect.Effect<void>
+  /** What modules read of the screen and set there (seed 004), where there is one. */
+  readonly screen?: Pick<AtomicSessionShape, "read" | "show">
   /** How texts are taken from queues, where that can change; the settings otherwise. */
   readonly queues?: (settings: QueueModes) => QueueModes
 }
