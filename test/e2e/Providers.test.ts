@@ -2,7 +2,7 @@ import { createServer } from "node:http"
 import { type AddressInfo, connect } from "node:net"
 import { describe, expect, it } from "vitest"
 import { startModelStub } from "../kit/ModelStub.ts"
-import { anthropic, chat, chatConfig, responses } from "../kit/Providers.ts"
+import { anthropic, chat, chatConfig, google, mistral, responses } from "../kit/Providers.ts"
 import { checkRecords } from "@nimlet/protocol"
 import { makeWorkspace, records } from "../kit/Workspace.ts"
 
@@ -24,7 +24,7 @@ const startProxy = async (url: string, asked: (target: string) => void) => {
 
 const png = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64")
 
-describe.each([anthropic, responses, chat])("$name", (provider) => {
+describe.each([anthropic, responses, chat, google, mistral])("$name", (provider) => {
   const prepare = async (url: string) => {
     const space = await makeWorkspace()
     await space.file("~/.nimlet/config.json", chatConfig(url))

@@ -211,6 +211,38 @@ describe("OpenAI Chat requests", () => {
   })
 })
 
+describe("Google and Mistral requests", () => {
+  const post = async (stub: ModelStub, path: string, headers: Record<string, string>, body: object): Promise<readonly [number, string]> => {
+    const response = await fetch(stub.url + path, { method: "POST", headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) })
+    return [response.status, await response.text()]
+  }
+  const gemini = "/v1beta/models/m:streamGenerateContent?alt=sse"
+  const key = { "x-goog-api-key": "k" }
+  const said = { role: "user", parts: [{ text: "hi" }] }
+  const call = { functionCall: { id: "1", name: "read", args: {} } }
+  const result = { functionResponse: { id: "1", name: "read", response: { content: "x" } } }
+
+  it("are refused when calls and results do not pair, a signature is not given back, or an id is not theirs", async () => {
+    await using stub = await startModelStub([{ tools: [{ name: "read", args: {}, id: "1" }] }, { text: "ok", repeat: "always" }])
+    const bearer = { authorization: "Bearer k" }
+    const refused = async (path: string, headers: Record<string, string>, body: object, problem: RegExp, status = 400) => {
+      const [code, text] = await post(stub, path, headers, body)
+      assert.strictEqual(code, status, text)
+      assert.match(text, problem)
+    }
+    assert.match((await post(stub, gemini, key, { contents: [said] }))[1], /thoughtSignature/)
+    await refused(gemini, {}, { contents: [said] }, /API key/, 401)
+    await refused(gemini, key, { contents: [] }, /contents/)
+    await refused(gemini, key, { contents: [said, { role: "model", parts: [call] }, said] }, /lacks the thought_signature/)
+    await refused(gemini, key, { contents: [said, { role: "model", parts: [{ functionCall: { id: "2", name: "read", args: {} } }] }, said] }, /number of function response parts/)
+    await refused(gemini, key, { contents: [said, { role: "user", parts: [result] }] }, /number of function response parts/)
+    await refused(gemini, key, { contents: [said, { role: "model", parts: [{ text: "x" }] }] }, /last turn/)
+    const messages = [{ role: "user", content: "hi" }, { role: "assistant", content: "", tool_calls: [{ id: "call_1", type: "function", function: { name: "read", arguments: "{}" } }] }, { role: "tool", tool_call_id: "call_1", content: "x" }]
+    await refused("/mistral/v1/chat/completions", bearer, { model: "m", messages }, /length of 9/)
+    await refused("/mistral/v1/chat/completions", {}, { model: "m", messages }, /Authorization/, 401)
+  })
+})
+
 describe("OpenAI Responses requests", () => {
   const call = (call_id: string, more = {}) => ({ type: "function_call", call_id, name: "read", arguments: "{}", ...more })
   const output = (call_id: string, text = "") => ({ type: "function_call_output", call_id, output: text })

@@ -1,5 +1,6 @@
 /**
- * A strict model provider on loopback: Anthropic Messages, OpenAI Chat Completions and OpenAI Responses, streamed and whole.
+ * A strict model provider on loopback: Anthropic Messages, OpenAI Chat Completions and Responses, Google's Gemini API and
+ * Mistral's chat completions, streamed and whole.
  * It plays a scenario, one step a request, refuses what the real services refuse, and remembers every request.
  *
  * `PUT /stub/scenario` sets a new scenario and forgets the requests, `GET /stub/requests` lists them: for those who
@@ -10,6 +11,8 @@ import type { AddressInfo } from "node:net"
 import { setImmediate, setTimeout } from "node:timers/promises"
 import { anthropicWire } from "./AnthropicWire.ts"
 import { chatWire } from "./ChatWire.ts"
+import { makeGoogleWire } from "./GoogleWire.ts"
+import { mistralWire } from "./MistralWire.ts"
 import { makeResponsesWire } from "./ResponsesWire.ts"
 import { expand, type Move, type Scenario, type Step, textOf } from "./Scenario.ts"
 import { type Answer, type Frame, frame, type Headers, type Json, objectAt, Refusal, refuse, type Wire } from "./Wire.ts"
@@ -170,7 +173,7 @@ const play = async (exchange: Exchange, move: Move, wire: Wire, body: Json): Pro
     return sendJson(response, step.status, step.body ?? wire.failure(step.status, `scripted failure ${step.status}`), retry)
   }
   const answer = answerOf(step, `${response.socket?.localPort ?? 0}_${request.serial}`, wire)
-  if (body["stream"] !== true) {
+  if (!(wire.streams?.(request.path) ?? body["stream"] === true)) {
     const text = JSON.stringify(wire.whole(answer, body))
     if (!faulty) return sendJson(response, 200, text)
     response.writeHead(200, { "content-type": "application/json" })
@@ -208,7 +211,7 @@ const parse = (raw: string): Json => {
 
 /** Starts a stub on loopback that plays `scenario`. A request beyond its last step gets 400. */
 export const startModelStub = async (scenario: Scenario, options: StubOptions = {}): Promise<ModelStub> => {
-  const wires = [anthropicWire, chatWire, makeResponsesWire()]
+  const wires = [anthropicWire, chatWire, makeResponsesWire(), makeGoogleWire(), mistralWire]
   const requests: Array<StubRequest> = []
   let waiting: Array<() => void> = []
   let moves = expand(scenario)
@@ -249,7 +252,7 @@ export const startModelStub = async (scenario: Scenario, options: StubOptions = 
     const raw = await bodyOf(incoming)
     const path = incoming.url ?? ""
     if (path.startsWith("/stub/")) return control(incoming, raw, response)
-    const wire = incoming.method === "POST" ? wires.find((one) => one.path === path.split("?")[0]) : undefined
+    const wire = incoming.method === "POST" ? wires.find((one) => typeof one.path === "string" ? one.path === path.split("?")[0] : one.path.test(path.split("?")[0] ?? "")) : undefined
     let body: Json | undefined
     let problem: Refusal | undefined
     let move: Move | undefined

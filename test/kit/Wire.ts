@@ -34,8 +34,11 @@ export type Json = Readonly<Record<string, unknown>>
 
 /** A provider's endpoint: what it accepts and how it answers. */
 export interface Wire {
-  readonly api: "anthropic" | "openai-chat" | "openai-responses"
-  readonly path: string
+  readonly api: "anthropic" | "openai-chat" | "openai-responses" | "google" | "mistral"
+  /** Its path, without what stands behind a question mark. */
+  readonly path: string | RegExp
+  /** Whether an answer is to be streamed, where the body does not say so by `stream`. */
+  readonly streams?: (path: string) => boolean
   /** Prefix of the tool ids this provider makes. */
   readonly toolPrefix: string
   /** Throws a `Refusal` for the first thing wrong with a request. */

@@ -3,7 +3,7 @@
  * that `nimlet fix --the bug` asks for just that. Pure.
  */
 import { Result, Schema } from "effect"
-import { type Draft, type Flag, type Invocation, type Operand, runFlags, type Subcommand, subcommands } from "./Flags.ts"
+import { type Draft, type Flag, type Invocation, listFlags, type Operand, runFlags, type Subcommand, subcommands } from "./Flags.ts"
 
 /** A command line that cannot be followed; `problem` names the word and the remedy. Exit code 2. */
 export class UsageError extends Schema.TaggedError<UsageError>()("UsageError", { problem: Schema.String }) {
@@ -42,7 +42,8 @@ const initial: Invocation = {
   json: false,
   start: false,
   operands: [],
-  everywhere: false
+  everywhere: false,
+  listModels: false
 }
 
 const fail = (problem: string) => Result.fail(new UsageError({ problem }))
@@ -124,10 +125,13 @@ const subcommandAt = (argv: ReadonlyArray<string>, before: Reading, draft: Draft
 /** Reads a command line (without the program's own words). `--help` and `--version` end the reading at once. */
 export const parseArgv = (argv: ReadonlyArray<string>): Result.Result<Command, UsageError> => {
   const draft: Draft = { ...initial }
-  const read = readFlags(argv, 0, runFlags, draft)
+  const read = readFlags(argv, 0, argv.includes("--list-models") ? listFlags : runFlags, draft)
   if (Result.isFailure(read)) return Result.fail(read.failure)
   const { at, ending } = read.success
   if (ending !== undefined) return Result.succeed(ending)
+  if (draft.listModels) {
+    return Result.succeed({ kind: "subcommand", name: "models list", invocation: { ...draft, json: draft.json || draft.mode === "json", operands: argv.slice(at) } })
+  }
   const subcommand = subcommandAt(argv, read.success, draft)
   if (subcommand !== undefined) return Result.succeed(subcommand)
   if (!draft.persist && draft.session.kind !== "new") return fail("--no-session cannot be combined with --resume or --session")

@@ -110,6 +110,10 @@ const obey = Effect.fnUntraced(function*(command: Exclude<Command, { readonly ki
         const { examine } = yield* Effect.promise(() => import("./Doctor.ts"))
         return yield* examine(command.invocation, host)
       }
+      if (command.name === "models list" || command.name === "models refresh") {
+        const { listModels, refreshAndTell } = yield* Effect.promise(() => import("./ModelList.ts"))
+        return yield* Effect.catch(command.name === "models list" ? listModels(command.invocation, host) : refreshAndTell(host), couldNotStart)
+      }
       if (command.name !== "extension list") {
         const { arrangeSessions } = yield* Effect.promise(() => import("./SessionCommands.ts"))
         return yield* Effect.catchTag(arrangeSessions(command.name, command.invocation, host), "UsageError", ({ problem }) => usageFailed(problem))

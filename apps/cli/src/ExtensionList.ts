@@ -1,9 +1,10 @@
 /** `nimlet extension list`: starts what a run would start, asks what it offers, stops it. */
 import { Effect, FileSystem, Layer, Option, Path, Schema, Stream } from "effect"
-import { reservedToolNames } from "@nimlet/agent"
+import { reservedToolNames, type Settings } from "@nimlet/agent"
 import { type ExtensionFigures, Extensions } from "@nimlet/extension"
 import { Sessions } from "@nimlet/session"
 import { projectTrust } from "./ProjectTrust.ts"
+import { layerExtensions } from "./Extensions.ts"
 import { surveyExtensions } from "./ExtensionSurvey.ts"
 import type { Invocation } from "./Flags.ts"
 import type { Host } from "./Host.ts"
@@ -15,8 +16,8 @@ import { settingsInForce } from "./SettingsInForce.ts"
 
 const hasSettled = (figures: ReadonlyArray<ExtensionFigures>) => figures.every(({ state }) => state !== "Starting")
 
-/** What came of a start of everything that a run would start. It is all stopped when the effect has ended. Fails with `SettingsInvalid`. */
-export const reportExtensions = Effect.fnUntraced(function*(given: Invocation, host: Host) {
+/** Starts everything that a run would start, and gives what came of it. It is all stopped when the scope closes. Fails with `SettingsInvalid`. */
+const startAll = Effect.fnUntraced(function*(given: Invocation, host: Host) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const workspace = yield* fs.realPath(host.cwd).pipe(Effect.orElseSucceed(() => host.cwd))
@@ -49,6 +50,23 @@ export const reportExtensions = Effect.fnUntraced(function*(given: Invocation, h
   })
   // Those that work in the background were not waited for by the start; each has its own limit.
   yield* extensions.changes.pipe(Stream.filter(hasSettled), Stream.take(1), Stream.runDrain)
+  return { survey, workspace, settings, settingsFile, logs, report }
+})
+
+/** Extensions of its own for each command. */
+const alone = (host: Host) => Layer.fresh(layerExtensions(host))
+
+/** What `use` makes of the settings while everything runs that a run would start. Fails with `SettingsInvalid`. */
+export const whileStarted = <A, E, R>(given: Invocation, host: Host, use: (settings: Settings, warnings: ReadonlyArray<string>) => Effect.Effect<A, E, R>) =>
+  Effect.flatMap(startAll(given, host), ({ report, settings, survey }) => use(settings, [...survey.discoveryWarnings, ...report.warnings])).pipe(
+    Effect.scoped,
+    Effect.provide(alone(host))
+  )
+
+/** What came of a start of everything that a run would start. Fails with `SettingsInvalid`. */
+export const reportExtensions = Effect.fnUntraced(function*(given: Invocation, host: Host) {
+  const { logs, report, settingsFile, survey, workspace } = yield* startAll(given, host)
+  const extensions = yield* Extensions
   return extensionReport({
     ...survey,
     workspace,
@@ -62,7 +80,7 @@ export const reportExtensions = Effect.fnUntraced(function*(given: Invocation, h
     providers: yield* extensions.providers,
     reservedTools: new Set(reservedToolNames.map((name) => name.toLowerCase()))
   })
-}, Effect.scoped, (effect) => Effect.provide(effect, Layer.fresh(Extensions.layer)))
+}, Effect.scoped, (effect, _, host) => Effect.provide(effect, alone(host)))
 
 const encode = Schema.encodeSync(Schema.fromJsonString(ExtensionReport))
 

@@ -50,6 +50,8 @@ export interface Invocation {
   readonly operands: ReadonlyArray<string>
   /** `sessions list` tells those of all folders. */
   readonly everywhere: boolean
+  /** Tells the models there are, in place of a run. */
+  readonly listModels: boolean
   /** The message of the user before which `sessions fork` ends, as it was typed. */
   readonly message?: string
 }
@@ -77,7 +79,7 @@ const toolNames = (list: string): ReadonlyArray<string> | undefined => {
 const provider: Flag = {
   names: ["--provider"],
   value: "NAME",
-  about: "anthropic, openai, openrouter, ollama, lmstudio, llamacpp, vllm, offline, scripted, one from ~/.nimlet/config.json, or one that an extension offers",
+  about: "anthropic, openai, openrouter, google, mistral, ollama, lmstudio, llamacpp, vllm, offline, scripted, one from ~/.nimlet/config.json, or one that an extension offers",
   set: (draft, value) => void (draft.provider = value)
 }
 const model: Flag = { names: ["--model"], value: "ID", about: "a model of that provider", set: (draft, value) => void (draft.model = value) }
@@ -141,6 +143,7 @@ export const runFlags: ReadonlyArray<Flag> = [
   provider,
   model,
   thinking,
+  { names: ["--list-models"], about: "tell the models that are known, those with the words behind it; as `nimlet models list`", set: (draft) => void (draft.listModels = true) },
   apiKey,
   {
     names: ["--script"],
@@ -211,6 +214,9 @@ export const runFlags: ReadonlyArray<Flag> = [
   }
 ]
 
+/** Beside `--list-models` stands what a list is told in, too. */
+export const listFlags: ReadonlyArray<Flag> = [...runFlags, json]
+
 /** A word that stands behind those of a subcommand; with `rest` as many as there are. */
 export interface Operand {
   readonly name: string
@@ -222,7 +228,7 @@ export interface Operand {
 
 /** Something other than a run: its words, what stands behind them, and the only flags it takes, before or behind them. */
 export interface Subcommand {
-  readonly name: "extension list" | "doctor" | "replay" | SessionCommand
+  readonly name: "extension list" | "doctor" | "models list" | "models refresh" | "replay" | SessionCommand
   readonly about: string
   readonly flags: ReadonlyArray<Flag>
   readonly operands?: ReadonlyArray<Operand>
@@ -246,6 +252,17 @@ export const subcommands: ReadonlyArray<Subcommand> = [
     name: "doctor",
     about: "says how nimlet is set up here, and what to do about what is wrong",
     flags: [json, start, provider, model, apiKey, approve, extension, noExtensions, requireExtension]
+  },
+  {
+    name: "models list",
+    about: "lists the models that are known: of the settings, the catalogue and extensions; * before those that could be asked now",
+    flags: [json, approve, extension, noExtensions],
+    operands: [{ name: "WORD", about: "only those that have all these words in their provider, id or name", optional: true, rest: true }]
+  },
+  {
+    name: "models refresh",
+    about: "fetches the public catalogue of models (models.dev, or models.catalogue_url in ~/.nimlet/config.json) into ~/.nimlet/models.json",
+    flags: []
   },
   sessionsOf("sessions list", "lists the sessions of this folder, the one written last first", [json, everywhere], {
     name: "WORD",
@@ -290,6 +307,7 @@ nimlet SUBCOMMAND [FLAGS]
   nimlet --mode rpc                       commands in, records out, until the input ends
   nimlet extension list                   what every extension offers, and why others do not start
   nimlet sessions list                    the sessions of this folder (also show, name, fork, export, delete, restore)
+  nimlet models list                      the models that are known (models refresh: fetch what is new)
   nimlet doctor                           how nimlet is set up here, and what is wrong
   nimlet replay FILE                      what is wrong in a recorded stream or session
 
@@ -301,5 +319,5 @@ ${runFlags.map(row).join("\n")}
   --help, --version      (\`nimlet SUBCOMMAND --help\` has its flags)
 
 Exit codes: 0 done, 1 the turn failed or could not start, 2 wrong usage.
-Keys: ANTHROPIC_API_KEY, OPENAI_API_KEY, OPENROUTER_API_KEY, or ~/.nimlet/auth.json.
+Keys: ANTHROPIC_API_KEY, OPENAI_API_KEY, OPENROUTER_API_KEY, GEMINI_API_KEY, MISTRAL_API_KEY, or ~/.nimlet/auth.json.
 `

@@ -28,6 +28,8 @@ export class ThinkingUnknown extends Schema.TaggedError<ThinkingUnknown>()("Thin
 /** A model, how much it is to think, and what the user should be told about the choice. */
 export interface ChosenModel extends ResolvedModel {
   readonly thinking: ThinkingLevel | undefined
+  /** Whether it is the offline model for want of another. */
+  readonly byDefault: boolean
   readonly notices: ReadonlyArray<string>
 }
 
@@ -113,6 +115,7 @@ const resolveModel = Effect.fnUntraced(function*(
   return {
     ...resolved,
     thinking,
+    byDefault: offlineByDefault,
     notices: [
       ...(clamped === invocation.thinking ? [] : [`${id} has no thinking level ${invocation.thinking}; ${clamped} is used`]),
       ...(offlineByDefault ? [Offline.offlineNotice] : []),
@@ -123,7 +126,7 @@ const resolveModel = Effect.fnUntraced(function*(
 
 /** The model of a run: known from the start, or only when extensions have said which providers they offer. */
 export interface ModelChoice {
-  /** What is known before extensions start; an empty `model` where that is not. */
+  /** What is known before extensions start; empty texts for what is not. */
   readonly named: { readonly provider: string; readonly model: string }
   /** What was chosen, when it is known already. */
   readonly chosen: Option.Option<ChosenModel>
@@ -134,8 +137,8 @@ export interface ModelChoice {
 }
 
 /**
- * Chooses the model of a run. Fails with what is missing or wrong, before anything was started; an unknown provider only
- * then, when `mayOffer` says that no extension might offer it.
+ * Chooses the model of a run. Fails with what is missing or wrong, before anything was started; an unknown provider, or
+ * none where one has to be named, only then, when `mayOffer` says that no extension might offer it.
  */
 export const chooseModel = Effect.fnUntraced(function*<R>(
   wishes: Wishes,
@@ -144,20 +147,24 @@ export const chooseModel = Effect.fnUntraced(function*<R>(
   const { host, invocation, settings } = wishes
   const among = (offered: Readonly<Record<string, ProviderSettings>>, strict: boolean) =>
     Effect.provide(resolveModel(wishes, strict), Models.layer(modelsOptions(host, settings, offered)))
+  const offers = offeredProviders({ settings, withheld: keyVariables(settings) })
   const known = (chosen: ChosenModel): ModelChoice => ({
     named: { provider: chosen.info.provider, model: chosen.info.model },
     chosen: Option.some(chosen),
     warm: chosen.warm,
-    settled: Effect.succeed(chosen)
+    // An extension may move a provider elsewhere, or offer the only one there is a key for.
+    settled: Effect.flatMap(offers, (offered) =>
+      Object.hasOwn(offered, chosen.info.provider) || chosen.byDefault && Object.keys(offered).length > 0 ? among(offered, false) : Effect.succeed(chosen))
   })
   const first = yield* Effect.result(among({}, true))
   if (Result.isSuccess(first)) return known(first.success)
   const { failure } = first
-  if (!(failure instanceof UnknownProvider)) return yield* failure
+  if (!(failure instanceof UnknownProvider || failure instanceof NoModel)) return yield* failure
   if (!(yield* mayOffer)) return known(yield* among({}, false))
-  const settled = Effect.gen(function*() {
-    const offered = yield* offeredProviders({ settings, withheld: keyVariables(settings) })
-    return yield* among(offered, false)
-  })
-  return { named: { provider: failure.provider, model: invocation.model ?? "" }, chosen: Option.none(), warm: Effect.void, settled }
+  return {
+    named: { provider: failure instanceof UnknownProvider ? failure.provider : "", model: invocation.model ?? "" },
+    chosen: Option.none(),
+    warm: Effect.void,
+    settled: Effect.flatMap(offers, (offered) => among(offered, false))
+  }
 })

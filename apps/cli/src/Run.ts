@@ -17,6 +17,7 @@ import { chooseExtensions } from "./ExtensionChoice.ts"
 import { layerExtensions } from "./Extensions.ts"
 import type { Host } from "./Host.ts"
 import { chooseModel, type ChosenModel, keyVariables, type NoModel, type ThinkingUnknown, withOffered } from "./Model.ts"
+import { modelCommands } from "./ModelCommands.ts"
 import type { Mode } from "./modes/Mode.ts"
 import { projectTrust, skippedNotice } from "./ProjectTrust.ts"
 import { type SettingsInForce, settingsInForce } from "./SettingsInForce.ts"
@@ -210,6 +211,9 @@ export const run = Effect.fnUntraced(function*(
       permissions: { grants: yield* makeProjectGrants(workspace, trust), protectedPath: yield* protectedPaths, mayBeProtected: (word) => mayBeProtected(word, extensionRoots) },
       yolo: invocation.yolo,
       ...(maxSteps === undefined ? {} : { maxSteps }),
+      models: yield* modelCommands(host, settings),
+      pricesOf: (provider, model) =>
+        Effect.map(withOffered(host, settings, ({ about }) => about(provider, model)), ({ prices }) => prices).pipe(Effect.provideContext(offering)),
       onSwitch: (to, from) => Effect.andThen(Ref.set(present, to), mode.switched(from.id, to.id)),
       modelOf: (at) =>
         modelBy(invocation, at).pipe(

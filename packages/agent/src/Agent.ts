@@ -12,7 +12,7 @@ import type { Files, Tool } from "@nimlet/tools"
 import { makeActiveTools } from "./ActiveTools.ts"
 import type { RequiredExtensionMissing, SwitchRefused } from "./AgentError.ts"
 import { AsideFailed, makeAsides } from "./Aside.ts"
-import { makeCommandRunner } from "./CommandRunner.ts"
+import { type KnownModels, makeCommandRunner } from "./CommandRunner.ts"
 import type { Compacted, CompactionOptions } from "./Compaction.ts"
 import type { Conversation } from "./Conversation.ts"
 import { EventSink } from "./EventSink.ts"
@@ -30,7 +30,7 @@ import { noResources, type ResourcePaths, type Resources } from "./Resources.ts"
 import { withScopedContext } from "./ScopedRead.ts"
 import { aboutSelection, type ChosenModel, type ModelChoice, type Selection, thinkingOf, type ThinkingState } from "./Selection.ts"
 import { type Destination, makeSwitching, type SwitchingOptions } from "./Switching.ts"
-import { type SessionTotals, totalsOf } from "./Totals.ts"
+import { answeringIn, makePriceList, type SessionTotals, totalsOf } from "./Totals.ts"
 import type { Trust } from "./Trust.ts"
 import { type PromptTool, type SystemPrompt, type SystemText } from "./SystemPrompt.ts"
 import type { OfferedTool } from "./ToolSet.ts"
@@ -60,8 +60,10 @@ export interface AgentOptions extends Selection, ModuleWishes, Pick<CompactionOp
   readonly mode?: string
   /** What permissions depend on beside the calls themselves. */
   readonly permissions?: Pick<PermissionOptions, "grants" | "protectedPath" | "mayBeProtected">
-  /** What models cost, for `totals`. */
-  readonly pricesOf?: (provider: string, model: string) => Prices | undefined
+  /** What models cost that have answered in the session before, for `totals`; looked up once each. */
+  readonly pricesOf?: (provider: string, model: string) => Effect.Effect<Prices | undefined>
+  /** What is known of models, for `/models`. */
+  readonly models?: KnownModels
   /** The most requests to the model a run may make; absent for no limit. */
   readonly maxSteps?: number
   /** Calls run without a question at first; `/yolo` changes it. */
@@ -325,7 +327,11 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     const missing = switching.unready()
     return missing === undefined ? Effect.void : Effect.fail(missing)
   })
-  const totals = Effect.map(Effect.flatMap(conversation, ({ session }) => session.entries), (entries) => totalsOf(entries, options.pricesOf))
+  const prices = yield* makePriceList(options.pricesOf ?? (() => Effect.undefined))
+  const totals = Effect.gen(function*() {
+    const entries = yield* switching.current().session.entries
+    return totalsOf(entries, yield* prices(answeringIn(entries), selection()))
+  })
   const runCommand = yield* makeCommandRunner({
     switching,
     selection,
@@ -333,6 +339,7 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     say: (text) => Effect.flatMap(wording.words(text), say),
     resources: () => resources,
     totals,
+    ...(options.models === undefined ? {} : { models: options.models }),
     modes,
     yolo: (on) => yolo = on ?? yolo,
     ...(options.files === undefined ? {} : { files: options.files }),

@@ -22,6 +22,14 @@ import type { Destination, Switching, Target } from "./Switching.ts"
 import { type SessionTotals, totalsText } from "./Totals.ts"
 import type { Trust, TrustState } from "./Trust.ts"
 
+/** The models that are known by name, for `/models`. */
+export interface KnownModels {
+  /** Those with all the words, as a person reads them. */
+  readonly list: (words: ReadonlyArray<string>) => Effect.Effect<string>
+  /** Fetches what is new, and says what came of it. */
+  readonly refresh: Effect.Effect<string, { readonly message: string }>
+}
+
 /** What commands work with. */
 export interface CommandRunnerOptions {
   readonly switching: Switching
@@ -32,6 +40,8 @@ export interface CommandRunnerOptions {
   readonly files?: Files
   readonly resources: () => Resources
   readonly totals: Effect.Effect<SessionTotals>
+  /** What is known of models; absent where nobody can say. */
+  readonly models?: KnownModels
   readonly modes: ModeChoice
   /** Whether calls run without a question; with an argument, changes it. */
   readonly yolo: (on?: boolean) => boolean
@@ -242,6 +252,14 @@ export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<
         if (wish !== "" && wish !== "on" && wish !== "off") return voice.fail("Usage: /yolo [on|off]")
         const on = options.yolo(wish === "" ? undefined : wish === "on")
         return voice.tell(on ? "Calls run without a question." : "Calls are asked about.")
+      },
+      models: (args, voice) => {
+        const { models } = options
+        const words = args.split(/\s+/).filter((word) => word !== "")
+        if (models === undefined) return voice.fail("No models are known by name here.")
+        return words.length === 1 && words[0]?.toLowerCase() === "refresh"
+          ? Effect.matchEffect(models.refresh, { onFailure: ({ message }) => voice.fail(message), onSuccess: voice.tell })
+          : Effect.flatMap(models.list(words), voice.tell)
       },
       stats: (_, voice) => Effect.flatMap(options.totals, (totals) => voice.tell(totalsText(totals))),
       init: (wish, voice) =>

@@ -22,7 +22,7 @@ export interface BuiltinCommand {
 }
 
 /** The names of built-in commands. */
-export type BuiltinName = "new" | "resume" | "fork" | "rewind" | "name" | "export" | "compact" | "reload" | "extensions" | "plan" | "act" | "mode" | "trust" | "permissions" | "yolo" | "stats" | "init" | "help"
+export type BuiltinName = "new" | "resume" | "fork" | "rewind" | "name" | "export" | "compact" | "reload" | "extensions" | "plan" | "act" | "mode" | "trust" | "permissions" | "yolo" | "models" | "stats" | "init" | "help"
 
 /** The built-in commands. No extension can take one of their names. */
 export const builtinCommands: ReadonlyArray<BuiltinCommand> = [
@@ -41,6 +41,7 @@ export const builtinCommands: ReadonlyArray<BuiltinCommand> = [
   { name: "trust", usage: "[on|off]", description: "Tell whether this project's own files are loaded, or load them or leave them out from now on" },
   { name: "permissions", usage: "[clear]", description: "Tell what runs without a question here, or forget what was allowed in this session" },
   { name: "yolo", usage: "[on|off]", description: "Run every call without a question, or ask again" },
+  { name: "models", usage: "[WORD... | refresh]", description: "Tell the models that are known, or fetch what is new of them" },
   { name: "stats", usage: "", description: "Tell what the session has used so far" },
   { name: "init", usage: "[WISH]", description: "Have the model look around here and write AGENTS.md for whoever works here next" },
   { name: "help", usage: "", description: "List the commands" }

@@ -25,6 +25,7 @@ import { aboutSession, type Selection, thinkingOf } from "./Selection.ts"
 import type { SystemText } from "./SystemPrompt.ts"
 import { type SettledCall, toolCall, type ToolCall, type ToolRunner } from "./ToolRunner.ts"
 import { isReadOnly, type ToolSet } from "./ToolSet.ts"
+import { costOfUsage } from "./Totals.ts"
 import { type Answer, askModel } from "./Turn.ts"
 
 /** How a run ended. `text` is the last answer; without `success` an `error` event has said why. */
@@ -181,7 +182,7 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
       course: Course
     ) {
       const { publish } = yield* EventSink
-      const { model } = options.selection()
+      const { model, prices } = options.selection()
       const started = yield* Clock.currentTimeMillis
       const open = yield* Ref.make<OpenCalls>(new Map())
       let left: ReadonlyArray<ContentPart> = []
@@ -228,7 +229,7 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
               ...place,
               step,
               model: Option.match(answer, { onNone: () => model, onSome: (some) => some.model }),
-              ...(Option.isSome(usage) ? { usage: usage.value } : {}),
+              ...(Option.isSome(usage) ? { usage: prices === undefined ? usage.value : { ...usage.value, cost: costOfUsage(usage.value, prices) } } : {}),
               duration_ms: (yield* Clock.currentTimeMillis) - started
             })
           })

@@ -12,6 +12,7 @@ const isObject = (value: unknown): value is Json => typeof value === "object" &&
  */
 const withheld: ReadonlyArray<ReadonlyArray<string>> = [
   ["agent", "session_dir"],
+  ["models", "catalogue_url"],
   ["providers", "*", "endpoint"],
   ["providers", "*", "api"],
   ["providers", "*", "api_key_env"],

@@ -41,6 +41,7 @@ export const Settings = Schema.Struct({
   default_provider: Schema.optionalKey(Schema.String),
   default_model: Schema.optionalKey(Schema.String),
   providers: Schema.optionalKey(Schema.Record(Schema.String, ProviderSettings)),
+  models: Schema.optionalKey(Schema.Struct({ catalogue_url: Schema.optionalKey(Schema.String) })),
   agent: Schema.optionalKey(Schema.Struct({
     max_tokens: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0))),
     context_window: Schema.optionalKey(Tokens),

@@ -1,7 +1,10 @@
-/** What a session has used so far, and what that cost where prices are known. Pure. */
+/** What a session has used so far, and what that cost where prices are known. */
+import { Effect } from "effect"
+import type { Usage } from "@nimlet/protocol"
 import { costOf, type Prices } from "@nimlet/provider"
 import type { Entries } from "@nimlet/session"
 import { callsOf, isAssistant } from "@nimlet/session"
+import type { Selection } from "./Selection.ts"
 
 /** What one model was asked and answered. Tokens of the cache are part of `input`. */
 export interface ModelTotals {
@@ -25,8 +28,46 @@ export interface SessionTotals {
   readonly cost?: number
 }
 
+/** A model by the names it was asked and has answered by, which may differ by a date. */
+interface Answering {
+  readonly provider: string
+  readonly model: string
+  readonly asked: string
+}
+
+/** The models that have answered in a session. */
+export const answeringIn = (entries: Entries): ReadonlyArray<Answering> => {
+  const all = entries.filter(isAssistant).map(({ model = "", provider = "", requested_model = model }): readonly [string, Answering] =>
+    [JSON.stringify([provider, model]), { provider, model, asked: requested_model }])
+  return [...new Map(all).values()]
+}
+
+/** What each of them costs, where that is known. */
+export type PriceList = (provider: string, model: string) => Prices | undefined
+
+/** Makes what gives a price list for models that have answered. What was looked up once is kept. */
+export const makePriceList = (look: (provider: string, model: string) => Effect.Effect<Prices | undefined>) =>
+  Effect.sync(() => {
+    const known = new Map<string, Prices | undefined>()
+    const keyOf = (provider: string, model: string) => JSON.stringify([provider, model])
+    return Effect.fnUntraced(function*(answering: ReadonlyArray<Answering>, present: Selection) {
+      for (const { asked, model, provider } of answering) {
+        const key = keyOf(provider, model)
+        if (known.has(key)) continue
+        const own = present.provider === provider && (present.model === asked || present.model === model) ? present.prices : undefined
+        known.set(key, own ?? (yield* look(provider, model)) ?? (asked === model ? undefined : yield* look(provider, asked)))
+      }
+      const list: PriceList = (provider, model) => known.get(keyOf(provider, model))
+      return list
+    })
+  })
+
+/** What the tokens of one answer cost, in dollars. */
+export const costOfUsage = (usage: Usage, prices: Prices): number =>
+  costOf({ input: usage.input_tokens, output: usage.output_tokens, cacheRead: usage.cache_read_tokens ?? 0, cacheWrite: usage.cache_write_tokens ?? 0 }, prices)
+
 /** Adds up a session. */
-export const totalsOf = (entries: Entries, pricesOf: (provider: string, model: string) => Prices | undefined = () => undefined): SessionTotals => {
+export const totalsOf = (entries: Entries, pricesOf: PriceList = () => undefined): SessionTotals => {
   const byModel = new Map<string, ModelTotals>()
   let toolCalls = 0
   for (const entry of entries.filter(isAssistant)) {

@@ -1,4 +1,4 @@
-/** A stream that the provider cuts after every single event: no half call runs, and no cut answer is taken for one. */
+/** A stream that breaks after every single event: no half call runs, and no broken answer is taken for one. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
@@ -14,6 +14,8 @@ const house = (url: string) => (JSON.parse(chatConfig(url)) as { providers: { ho
 const providers = [
   ["anthropic", "claude-sonnet-4-6", (url: string) => ({ environment: { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: "k" } })],
   ["openai", "gpt-5.2", (url: string) => ({ environment: { OPENAI_BASE_URL: url, OPENAI_API_KEY: "k" } })],
+  ["google", "gemini-3.8-flash", (url: string) => ({ environment: { GOOGLE_GEMINI_BASE_URL: url, GEMINI_API_KEY: "k" } })],
+  ["mistral", "mistral-large-4", (url: string) => ({ environment: { MISTRAL_API_KEY: "k" }, providers: { mistral: { endpoint: `${url}/mistral/v1` } } })],
   ["house", "local-model", (url: string) => ({ environment: { HOUSE_KEY: "k" }, providers: { house: house(url) } })]
 ] as const
 
@@ -21,10 +23,12 @@ const step = { text: "I change both files now.", tools: [{ name: "change", args:
 /** Time for the network, then for the wait before the next attempt. */
 const tick = Effect.andThen(Effect.promise(() => new Promise((done) => setImmediate(done))), TestClock.adjust("100 millis"))
 
-/** Runs one turn whose first answer is cut after so many events; tells what came of it, and how many events a whole answer has. */
-const play = Effect.fnUntraced(function*(provider: string, model: string, options: (url: string) => object, cutAfter: number | undefined) {
+type Fault = { readonly cutAfter: number } | { readonly failAfter: number } | { readonly garble: number }
+
+/** Runs one turn whose first answer breaks so; tells what came of it, and how many events a whole answer has. */
+const play = Effect.fnUntraced(function*(provider: string, model: string, options: (url: string) => object, fault: Fault | undefined) {
   const stub = yield* Effect.acquireRelease(
-    Effect.promise(() => startModelStub([cutAfter === undefined ? step : { ...step, cutAfter, times: 1 }, { text: "done" }])),
+    Effect.promise(() => startModelStub([fault === undefined ? step : { ...step, ...fault, times: 1 }, { text: "done" }])),
     (started) => Effect.promise(() => started.close())
   )
   const ran: Array<unknown> = []
@@ -36,20 +40,35 @@ const play = Effect.fnUntraced(function*(provider: string, model: string, option
     const agent = yield* Agent
     const running = yield* Effect.forkChild(agent.send("go"))
     while (running.pollUnsafe() === undefined) yield* tick
-    assert.deepStrictEqual(yield* Fiber.join(running), { success: true, text: "done" }, `cut after ${cutAfter}`)
+    assert.deepStrictEqual(yield* Fiber.join(running), { success: true, text: "done" }, JSON.stringify(fault))
     return yield* Effect.flatMap(agent.session, (session) => session.entries)
   }).pipe(Effect.provide(Layer.provide(layerEmbedded({ system: "x", tools: [change] }), resolved.layer)))
   return { ran, types: entries.map(({ type }) => type), events: stub.requests[0]!.events, requests: stub.requests.length }
 }, Effect.scoped)
 
-describe.each(providers)("%s, cut after every event of an answer with two calls", (name, model, options) => {
-  it.effect("runs each call once, in full, and keeps nothing of the dead attempt", () =>
+describe.each(providers)("%s, breaking after every event of an answer with two calls", (name, model, options) => {
+  const expected = { ran: ["a", "b"], types: ["user", "assistant", "tool_result", "tool_result", "assistant"] }
+
+  it.effect("that is cut runs each call once, in full, and keeps nothing of the dead attempt", () =>
     Effect.gen(function*() {
       const whole = yield* play(name, model, options, undefined)
-      assert.isAbove(whole.events, 5)
+      assert.isAtLeast(whole.events, 5)
       for (let cutAfter = 0; cutAfter < whole.events; cutAfter++) {
-        const { ran, requests, types } = yield* play(name, model, options, cutAfter)
-        assert.deepStrictEqual({ cutAfter, ran, types, requests }, { cutAfter, ran: ["a", "b"], types: ["user", "assistant", "tool_result", "tool_result", "assistant"], requests: 3 })
+        const { ran, requests, types } = yield* play(name, model, options, { cutAfter })
+        assert.deepStrictEqual({ cutAfter, ran, types, requests }, { cutAfter, ...expected, requests: 3 })
+      }
+    }).pipe(Effect.provide(NodeServices.layer)), 60_000)
+
+  it.effect("in which the provider fails or an event is no JSON does so too; what stands behind the end of an answer changes nothing", () =>
+    Effect.gen(function*() {
+      const whole = yield* play(name, model, options, undefined)
+      for (let at = 0; at < whole.events; at++) {
+        for (const fault of [{ failAfter: at }, { garble: at }]) {
+          const { ran, requests, types } = yield* play(name, model, options, fault)
+          assert.deepStrictEqual({ fault, ran, types }, { fault, ...expected })
+          // Only what had its end already may have been taken.
+          assert.include(at < whole.events - 3 ? [3] : [2, 3], requests, JSON.stringify(fault))
+        }
       }
     }).pipe(Effect.provide(NodeServices.layer)), 60_000)
 })

@@ -27,7 +27,7 @@ describe("what a session has used", () => {
   })
 
   it.effect("is told by /stats, calls and all, and is no part of the conversation", () =>
-    withAgent({ replies: [calls({ name: "read" }), says("done")], tools: [tool("read")], agent: { pricesOf: () => ({ input: 1_000_000, output: 0 }) } }, ({ agent, asked, prompt }) =>
+    withAgent({ replies: [calls({ name: "read" }), says("done")], tools: [tool("read")], agent: { pricesOf: () => Effect.succeed({ input: 1_000_000, output: 0 }) } }, ({ agent, asked, prompt }) =>
       Effect.gen(function*() {
         yield* prompt("go")
         assert.strictEqual((yield* prompt("/stats")).text, "1 message of yours, 1 tool call\ntest model-1: 2 answers, 10 tokens in (4 from the cache, 0 into it), 14 out, $10.00")

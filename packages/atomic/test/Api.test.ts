@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, FileSystem } from "effect"
+import { editTool, layerLocal } from "@nimlet/tools"
 import { type Json, place, screen, startAll, until, workers } from "./kit.ts"
 
 const run = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.scoped(effect).pipe(Effect.provide(workers()))
@@ -303,6 +304,40 @@ describe("what pi and ctx offer", () => {
       const replies = yield* Effect.all(calls, { concurrency: "unbounded" })
       assert.deepStrictEqual(replies[0]?.content, [{ type: "text", text: "done" }])
       assert.strictEqual(yield* fs.readFileString(`${folder}/count`), "20")
+    })))
+
+  // A-107 A-108
+  it.live("withFileMutationQueue shares its queue with the built-in edit: no change of either is lost", () =>
+    run(Effect.gen(function*() {
+      const { extensions, folder } = yield* startAll({
+        files: {
+          "a.mjs": module(
+            `pi.registerTool({ name: "slow", description: "d", parameters: {}, execute: async (id, { path }) => ({ content: String(await withFileMutationQueue(path, async () => {
+              const before = await readFile(path, "utf8")
+              await writeFile(path + ".begun", "")
+              while (!existsSync(path + ".go")) await new Promise((done) => setTimeout(done, 5))
+              await writeFile(path, before + "three\\n")
+              return "done"
+            })) }) })`,
+            "import { withFileMutationQueue } from '@bastani/atomic'; import { existsSync } from 'node:fs'; import { readFile, writeFile } from 'node:fs/promises'"
+          )
+        }
+      })
+      const fs = yield* FileSystem.FileSystem
+      const file = `${folder}/list`
+      yield* fs.writeFileString(file, "one\ntwo\n")
+      const slow = yield* Effect.forkChild(extensions.callTool("slow", { path: file }))
+      yield* until(fs.exists(`${file}.begun`), (begun) => begun)
+      const edit = yield* editTool.run({ path: "list", old_text: "two", new_text: "2" }, { output: () => Effect.void }).pipe(
+        Effect.provide(layerLocal({ workspace: folder })),
+        Effect.forkChild
+      )
+      yield* Effect.yieldNow
+      assert.strictEqual(yield* fs.readFileString(file), "one\ntwo\n")
+      yield* fs.writeFileString(`${file}.go`, "")
+      yield* Fiber.join(slow)
+      assert.isFalse((yield* Fiber.join(edit)).isError)
+      assert.strictEqual(yield* fs.readFileString(file), "one\n2\nthree\n")
     })))
 
   // A-057 A-058 A-064 A-068 A-114

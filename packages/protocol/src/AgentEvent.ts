@@ -3,7 +3,7 @@
  * one record; a screen folds them into its state. Deltas are what one network read brought, already joined.
  */
 import type { JsonObject } from "./Content.ts"
-import type { Usage } from "./SessionEntry.ts"
+import type { StepUsage } from "./SessionEntry.ts"
 
 /** Where in a session an event belongs. `turn_id` names the user's turn, `step` the model request, from 0. */
 export interface RunPlace {
@@ -32,7 +32,7 @@ export type AgentEvent =
     readonly type: "step_end"
     readonly step: number
     readonly model: string
-    readonly usage?: Usage
+    readonly usage?: StepUsage
     readonly duration_ms: number
   }
   | RunPlace & { readonly type: "message_delta"; readonly step: number; readonly delta: string; readonly model: string }

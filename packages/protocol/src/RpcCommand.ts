@@ -39,6 +39,7 @@ export const RpcCommandFields = {
   set_follow_up_mode: queueMode,
   extensions: {},
   list_sessions: { query: optionalText },
+  list_models: { query: optionalText },
   stats: {},
   approve: { request_id: text, decision: Schema.Literals(["once", "session", "project", "deny"]), reason: optionalText },
   answer: {
@@ -83,6 +84,7 @@ export const RpcCommand = Schema.Union([
   member("set_follow_up_mode", RpcCommandFields.set_follow_up_mode),
   member("extensions", RpcCommandFields.extensions),
   member("list_sessions", RpcCommandFields.list_sessions),
+  member("list_models", RpcCommandFields.list_models),
   member("stats", RpcCommandFields.stats),
   member("approve", RpcCommandFields.approve),
   member("answer", RpcCommandFields.answer),

@@ -27,6 +27,11 @@ export const Usage = Schema.Struct({
 /** Tokens of one model answer. */
 export type Usage = typeof Usage.Type
 
+/** The same with what they cost, in dollars, where that is known. */
+export const StepUsage = Schema.Struct({ ...Usage.fields, cost: Schema.optionalKey(Schema.Number) })
+/** The same with what they cost, in dollars, where that is known. */
+export type StepUsage = typeof StepUsage.Type
+
 /** `entry_id` (unique in its file) and `at` (ISO 8601 time) of every line we write. */
 const stamp = {
   entry_id: Schema.optionalKey(Schema.String),

@@ -3,7 +3,7 @@
  * `StreamRecord`; RPC mode writes those, and those of `RpcRecord.ts`. Clients ignore fields they do not know.
  */
 import { Schema } from "effect"
-import { Usage } from "./SessionEntry.ts"
+import { StepUsage } from "./SessionEntry.ts"
 
 const version = { version: Schema.Literal(1) }
 const session = { session_id: Schema.String }
@@ -50,7 +50,7 @@ export const RunEndRecord = Schema.Struct({
 /** A request to the model begins; `step` counts them from 0. */
 export const StepStartRecord = Schema.Struct({ ...version, type: Schema.Literal("step_start"), ...step, ...model })
 /** A request and the calls it asked for are done. `usage` is what the provider counted. */
-export const StepEndRecord = Schema.Struct({ ...version, type: Schema.Literal("step_end"), ...step, ...model, usage: Schema.optionalKey(Usage), ...duration })
+export const StepEndRecord = Schema.Struct({ ...version, type: Schema.Literal("step_end"), ...step, ...model, usage: Schema.optionalKey(StepUsage), ...duration })
 /** A piece of the answer. Pieces in order are its text. */
 export const MessageDeltaRecord = Schema.Struct({ ...version, type: Schema.Literal("message_delta"), ...step, delta: Schema.String, ...model })
 /** A piece of the model's reasoning. */

@@ -7,7 +7,7 @@ import * as AiError from "effect/ai/AiError"
 import * as LanguageModel from "effect/ai/LanguageModel"
 import type * as Response from "effect/ai/Response"
 import { cutShort, toAiError } from "./AiSdk/Failure.ts"
-import type { AiPrompt, AiProviderOptions, AiSdkModel, AiStream, AiStreamPart, CallOptions, Fetch } from "./AiSdk/Model.ts"
+import type { AiPrompt, AiProviderOptions, AiSdkModel, AiStream, AiStreamPart, AiTool, CallOptions, Fetch } from "./AiSdk/Model.ts"
 import { makePartsDecoder } from "./AiSdk/Parts.ts"
 import { makeAiPrompt, type PromptStyle, withGrammars } from "./AiSdk/Prompt.ts"
 import { makeAiTools, type SaidTools, toAiToolChoice, type ToolStyle } from "./AiSdk/Tools.ts"
@@ -17,14 +17,20 @@ import { RequestLimits } from "./RequestLimits.ts"
 import * as StreamedModel from "./StreamedModel.ts"
 import { clampThinking, Thinking, type ThinkingLevel, thinkingLevels } from "./Thinking.ts"
 
+/** A prompt and the tools beside it, as they are sent. */
+export interface Said {
+  readonly prompt: AiPrompt
+  readonly tools: Array<AiTool>
+}
+
 /** One provider of the AI SDK, loaded: `providers/*.ts` make these. */
 export interface Connection extends Pick<ToolStyle, "strictness" | "grammarTool"> {
   /** Makes the SDK's model around the `fetch` of one request. */
   readonly model: (fetch: Fetch) => AiSdkModel
   readonly toolImages?: PromptStyle["toolImages"]
   readonly laterSystem?: PromptStyle["laterSystem"]
-  /** A last change of the prompt, such as cache marks. */
-  readonly decorate?: (prompt: AiPrompt) => AiPrompt
+  /** A last change of what is sent, such as cache marks. */
+  readonly decorate?: (said: Said) => Said
   /** Errors inside a stream that are only events of a kind this version of the SDK does not know. */
   readonly ignore?: (error: unknown) => boolean
   readonly providerOptions?: AiProviderOptions
@@ -135,14 +141,15 @@ const callOptions = (
   options: AiSdkOptions,
   connection: Line,
   request: LanguageModel.ProviderOptions,
-  { grammars, tools }: SaidTools,
+  { grammars, tools: offered }: SaidTools,
   { limits, thinking }: { readonly limits: RequestLimits; readonly thinking: ThinkingLevel | undefined },
   signal: AbortSignal
 ): CallOptions => {
   const maxOutputTokens = Math.min(options.maxOutputTokens ?? Infinity, limits.maxOutputTokens ?? Infinity)
-  const prompt = withGrammars(connection.say(request.prompt), grammars)
+  const said = { prompt: withGrammars(connection.say(request.prompt), grammars), tools: offered }
+  const { prompt, tools } = connection.decorate === undefined ? said : connection.decorate(said)
   return {
-    prompt: connection.decorate === undefined ? prompt : connection.decorate(prompt),
+    prompt,
     abortSignal: signal,
     ...(tools.length === 0 ? {} : { tools, toolChoice: toAiToolChoice(request.toolChoice) }),
     ...(maxOutputTokens === Infinity ? {} : { maxOutputTokens }),
@@ -168,7 +175,7 @@ const request = Effect.fnUntraced(function*(options: AiSdkOptions, line: Effect.
   })
   const clock = yield* Clock.Clock
   const fail = (error: unknown): AiError.AiError =>
-    toAiError(error, { provider: options.provider, url: hooked.url(), now: clock.currentTimeMillisUnsafe() })
+    toAiError(error, { provider: options.provider, url: hooked.url(), answered: hooked.answered(), now: clock.currentTimeMillisUnsafe() })
   // A silent connection is aborted with the error as its reason; the SDK hands that on, and `toAiError` finds it again.
   yield* Effect.forkScoped(Effect.catch(hooked.watch, (error) => Effect.sync(() => controller.abort(error))))
   const offered = yield* Effect.mapError(Effect.fromResult(connection.offer(asked.tools)), (description) =>

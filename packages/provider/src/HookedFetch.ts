@@ -45,6 +45,8 @@ export interface HookedFetch {
   readonly watch: Effect.Effect<never, AiError.AiError>
   /** The URL asked last, for error messages; empty before the first request. */
   readonly url: () => string
+  /** Whether the last one was taken: the head of an answer came, with a status that says so. */
+  readonly answered: () => boolean
 }
 
 /** The wait for data ended; retryable. */
@@ -94,6 +96,7 @@ export const makeHookedFetch = Effect.fnUntraced(function*(options: {
   const timeout = Duration.toMillis(options.requestTimeout)
   let lastByte = clock.currentTimeMillisUnsafe()
   let url = ""
+  let answered = false
   const about = (): ProviderRequest => ({ provider: options.provider, model: options.model, url })
   const touch = () => {
     lastByte = clock.currentTimeMillisUnsafe()
@@ -121,7 +124,9 @@ export const makeHookedFetch = Effect.fnUntraced(function*(options: {
     const changed = hooked ? await run(change(init), interruptible(signal)) : init
     touch()
     const sent = lastByte
+    answered = false
     let response = await send(input, changed)
+    answered = response.ok
     touch()
     const { response: seen } = hooks
     if (seen !== undefined) {
@@ -146,5 +151,5 @@ export const makeHookedFetch = Effect.fnUntraced(function*(options: {
     }
   })
 
-  return { fetch, watch, url: () => url }
+  return { fetch, watch, url: () => url, answered: () => answered }
 })

@@ -4,9 +4,17 @@
  */
 import { Effect, type FileSystem, Option } from "effect"
 import { type CatalogFile, readCatalogFile } from "./ModelCatalog/CatalogFile.ts"
+import type { Refreshed, RefreshOptions } from "./ModelCatalog/Refresh.ts"
 import type { Row } from "./ModelCatalog/Rows.ts"
 import { type ModelInfo, withEntry } from "./ModelInfo.ts"
+import type { CatalogUnavailable } from "./ProviderError.ts"
 import { type ThinkingLevel, thinkingLevels } from "./Thinking.ts"
+
+export type { Refreshed } from "./ModelCatalog/Refresh.ts"
+
+/** `Refresh.refresh`, whose code is loaded when it is asked for. */
+export const refreshCatalog = (options: RefreshOptions): Effect.Effect<Refreshed, CatalogUnavailable, FileSystem.FileSystem> =>
+  Effect.flatMap(Effect.promise(() => import("./ModelCatalog/Refresh.ts")), ({ refresh }) => refresh(options))
 
 /** The catalogue of this machine. */
 export interface ModelCatalog {
@@ -19,7 +27,7 @@ export interface ModelCatalog {
 const sees = (contextWindow: number, maxOutput?: number) => ({ contextWindow, images: true, ...(maxOutput === undefined ? {} : { maxOutput }) })
 
 /** Guesses by a part of the name; the first that fits. */
-const guesses: ReadonlyArray<readonly [RegExp, Pick<ModelInfo, "contextWindow" | "maxOutput" | "images">]> = [
+const guesses: ReadonlyArray<readonly [RegExp, Pick<ModelInfo, "contextWindow" | "maxOutput" | "images"> & Partial<ModelInfo>]> = [
   [/claude-(sonnet|opus|haiku|fable)-5/, sees(1_000_000, 128_000)],
   [/claude-opus-4/, sees(200_000, 32_000)],
   [/claude-(sonnet|haiku)-4/, sees(200_000, 64_000)],
@@ -29,6 +37,7 @@ const guesses: ReadonlyArray<readonly [RegExp, Pick<ModelInfo, "contextWindow" |
   [/gpt-4[-.]1/, sees(1_047_576, 32_768)],
   [/gpt-4o/, sees(128_000, 16_384)],
   [/(^|\/)o[134](-|$)/, sees(200_000, 100_000)],
+  [/gemini-(1|2[-.]0)/, { ...sees(1_048_576, 8_192), thinkingLevels: ["off"] }],
   [/gemini/, sees(1_048_576, 65_536)],
   [/vision|llava|pixtral|-vl\b|gemma-?3/, sees(128_000)]
 ]
@@ -37,7 +46,7 @@ const guesses: ReadonlyArray<readonly [RegExp, Pick<ModelInfo, "contextWindow" |
 export const guessModel = (provider: string, model: string): ModelInfo => {
   const id = model.toLowerCase()
   const guess = guesses.find(([pattern]) => pattern.test(id))?.[1] ?? { contextWindow: 128_000, images: false }
-  return { provider, model, ...guess, thinkingLevels: ["off", "low", "medium", "high"], compat: {} }
+  return { provider, model, thinkingLevels: ["off", "low", "medium", "high"], ...guess, compat: {} }
 }
 
 const levelsIn = (traits: ReadonlyArray<string>): ReadonlyArray<ThinkingLevel> => {

@@ -7,7 +7,7 @@ import { type AuthFile, type CredentialSearch, type Environment, findCredential,
 import { guessModel, makeModelCatalog } from "./ModelCatalog.ts"
 import { type ModelEntry, type ModelInfo, withEntry } from "./ModelInfo.ts"
 import * as Offline from "./Offline.ts"
-import { type Api, apiNames, type Preset, presets } from "./Presets.ts"
+import { type Api, apiNames, type Preset, presets, versionPath } from "./Presets.ts"
 import {
   type AuthFileInvalid, InvalidEndpoint, MissingCredential, MissingModel, ScriptInvalid, UnknownApi, UnknownProvider
 } from "./ProviderError.ts"
@@ -21,6 +21,14 @@ export interface ProviderSettings {
   readonly api?: string
   /** The variable that holds its key, or several in order, in place of the preset's. */
   readonly api_key_env?: string | ReadonlyArray<string>
+  /** Its key, where an extension brings it. */
+  readonly api_key?: Redacted.Redacted
+  /** Whether its key may stand in `auth.json`; default yes. */
+  readonly auth_file?: boolean
+  /** Sent with every request; a value `$NAME` is that of the variable, and left out where there is none. */
+  readonly headers?: { readonly [name: string]: string }
+  /** Whether the models of the catalogue are its own, too; default yes. */
+  readonly catalogue?: boolean
   /** Whether it must have a key. Default: yes when a variable or an entry of `auth.json` is named for it. */
   readonly requires_api_key?: boolean
   /** Models it has, by id or with what is to be known of them; the first is its default. */
@@ -40,6 +48,12 @@ export interface ModelRef {
   readonly maxTokens?: number
   /** Path of the script, for provider `scripted`. */
   readonly script?: string
+}
+
+/** A model of a list. */
+export interface ListedModel extends ModelInfo {
+  /** Whether it could be asked: its provider has a key, or needs none. */
+  readonly ready: boolean
 }
 
 /** A model ready to be asked. */
@@ -82,12 +96,12 @@ const load: { readonly [A in Api | "openai-compatible"]: Effect.Effect<{ readonl
 
 const own = <A>(record: { readonly [name: string]: A }, name: string): A | undefined => Object.hasOwn(record, name) ? record[name] : undefined
 
-/** A base URL without a slash at its end; `/v1` is added when it has no path. `undefined` when it is no `http` URL. */
-export const baseUrl = (endpoint: string): string | undefined => {
+/** A base URL without a slash at its end; the interface's version is added when it has no path. `undefined` when it is no `http` URL. */
+export const baseUrl = (endpoint: string, api: Api = "openai-chat"): string | undefined => {
   const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol)) return undefined
   const path = url.pathname.replace(/\/+$/, "")
-  return `${url.origin}${path === "" ? "/v1" : path}${url.search}`
+  return `${url.origin}${path === "" ? versionPath(api) : path}${url.search}`
 }
 
 const idOf = (entry: string | ModelEntry): string => typeof entry === "string" ? entry : entry.id
@@ -113,7 +127,7 @@ export class Models extends Context.Service<Models, {
   /** What is known of a model, its provider being known or not. */
   readonly about: (provider: string, model: string) => Effect.Effect<ModelInfo>
   /** Every model that is known by name: of the settings, of the catalogue, and `offline`. */
-  readonly list: Effect.Effect<ReadonlyArray<ModelInfo>>
+  readonly list: Effect.Effect<ReadonlyArray<ListedModel>>
 }>()("@nimlet/provider/Models") {
   /** The models of this machine. `auth.json` is read anew at each call, so a key may be added while a session runs. */
   static layer(options: ModelsOptions): Layer.Layer<Models, never, FileSystem.FileSystem> {
@@ -134,8 +148,19 @@ const make = Effect.fnUntraced(function*(options: ModelsOptions): Effect.fn.Retu
     const named = settingsOf(provider)?.api_key_env
     return named === undefined ? own(presets, provider)?.variables ?? [] : typeof named === "string" ? [named] : named
   }
-  const search = (provider: string, file: AuthFile, flag?: Redacted.Redacted): Effect.Effect<CredentialSearch, AuthFileInvalid> =>
-    findCredential({ provider, variables: variablesOf(provider), flag, file, environment: options.environment })
+  const search = (provider: string, file: AuthFile, flag?: Redacted.Redacted): Effect.Effect<CredentialSearch, AuthFileInvalid> => {
+    const { api_key, auth_file = true } = settingsOf(provider) ?? {}
+    if (flag === undefined && api_key !== undefined) return Effect.succeed({ found: Option.some({ key: api_key, source: "extension" }), variables: [] })
+    return findCredential({ provider, variables: variablesOf(provider), flag, file: auth_file ? file : { ...file, entries: {} }, environment: options.environment })
+  }
+  /** A server of one's own may want no key; one that is known to want one, or whose variable is named, must have it. */
+  const needsKey = (provider: string, file: AuthFile): boolean =>
+    settingsOf(provider)?.requires_api_key ?? (variablesOf(provider).length > 0 || own(file.entries, provider) !== undefined)
+  const headersOf = ({ headers = {} }: ProviderSettings = {}): { readonly [name: string]: string } =>
+    Object.fromEntries(Object.entries(headers).flatMap(([name, value]) => {
+      const said = value.startsWith("$") ? options.environment[value.slice(1).replace(/^\{(.*)\}$/, "$1")] : value
+      return said === undefined ? [] : [[name, said]]
+    }))
 
   const defaultProvider = Effect.gen(function*() {
     const file = yield* authFile
@@ -146,10 +171,10 @@ const make = Effect.fnUntraced(function*(options: ModelsOptions): Effect.fn.Retu
     return "offline"
   })
 
-  const endpointOf = (provider: string, preset: Preset | undefined, ref: ModelRef): Effect.Effect<string, InvalidEndpoint> => {
+  const endpointOf = (provider: string, api: Api, preset: Preset | undefined, ref: ModelRef): Effect.Effect<string, InvalidEndpoint> => {
     const moved = preset?.endpointVariable === undefined ? undefined : options.environment[preset.endpointVariable]
     const endpoint = ref.endpoint ?? settingsOf(provider)?.endpoint ?? (moved === "" ? undefined : moved) ?? preset?.endpoint ?? ""
-    const url = baseUrl(endpoint)
+    const url = baseUrl(endpoint, api)
     return url === undefined ? Effect.fail(new InvalidEndpoint({ provider, endpoint })) : Effect.succeed(url)
   }
   const apiOf = (provider: string, preset: Preset | undefined, ref: ModelRef): Effect.Effect<Api, UnknownApi> => {
@@ -165,17 +190,16 @@ const make = Effect.fnUntraced(function*(options: ModelsOptions): Effect.fn.Retu
       return yield* new UnknownProvider({ provider, known })
     }
     const api = yield* apiOf(provider, preset, ref)
-    const baseURL = yield* endpointOf(provider, preset, ref)
+    const baseURL = yield* endpointOf(provider, api, preset, ref)
     const model = ref.model ?? settings?.last_model ?? settings?.models?.map(idOf)[0] ?? preset?.defaultModel
     if (model === undefined) return yield* new MissingModel({ provider })
     const [file, info] = yield* Effect.all([authFile, about(provider, model)], { concurrency: 2 })
     const { found, variables } = yield* search(provider, file, ref.apiKey)
-    // A server of one's own may want no key; one that is known to want one, or whose variable is named, must have it.
-    const needsKey = settings?.requires_api_key ?? (variablesOf(provider).length > 0 || own(file.entries, provider) !== undefined)
-    if (Option.isNone(found) && needsKey) return yield* new MissingCredential({ provider, variables })
+    if (Option.isNone(found) && needsKey(provider, file)) return yield* new MissingCredential({ provider, variables })
     const loaded = load[api === "openai-chat" && provider !== "openai" ? "openai-compatible" : api]
-    const endpoint: Endpoint = { provider, model, baseURL, apiKey: Option.getOrUndefined(found)?.key }
-    const optionsName = api === "anthropic" ? "anthropic" : api === "openai-chat" && provider !== "openai" ? provider : "openai"
+    const thinks = info.thinkingLevels.some((level) => level !== "off")
+    const endpoint: Endpoint = { provider, model, baseURL, apiKey: Option.getOrUndefined(found)?.key, headers: headersOf(settings), thinks }
+    const optionsName = api === "openai-responses" ? "openai" : api === "openai-chat" ? provider : api
     return {
       info,
       warm: Effect.asVoid(loaded),
@@ -213,13 +237,19 @@ const make = Effect.fnUntraced(function*(options: ModelsOptions): Effect.fn.Retu
     return { ...without, info: offline, layer: Offline.layer }
   })
 
+  const ready = Effect.fnUntraced(function*(provider: string) {
+    const file = yield* authFile
+    return !needsKey(provider, file) || Option.isSome((yield* search(provider, file)).found)
+  }, Effect.orElseSucceed(() => false))
+
   const list = Effect.map(
     Effect.forEach(hosted, (provider) => {
-      const named = settingsOf(provider)?.models?.map(idOf) ?? []
-      const all = Effect.map(catalog.list(provider), (known) => [...new Set([...named, ...known.map(({ model }) => model)])])
-      return Effect.flatMap(all, Effect.forEach((model) => about(provider, model)))
+      const { catalogue = true, models = [] } = settingsOf(provider) ?? {}
+      const named = models.map(idOf)
+      const all = Effect.map(catalogue ? catalog.list(provider) : Effect.succeed([]), (known) => [...new Set([...named, ...known.map(({ model }) => model)])])
+      return Effect.flatMap(Effect.all([all, ready(provider)]), ([ids, ready]) => Effect.forEach(ids, (model) => Effect.map(about(provider, model), (info): ListedModel => ({ ...info, ready }))))
     }),
-    (lists) => [...lists.flat(), offline]
+    (lists) => [...lists.flat(), { ...offline, ready: true }]
   )
 
   return { resolve, defaultProvider, known, about, list }

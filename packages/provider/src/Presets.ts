@@ -17,6 +17,9 @@ export const apiNames: { readonly [name: string]: Api } = {
   "mistral-conversations": "mistral"
 }
 
+/** What stands behind an address that has no path. */
+export const versionPath = (api: Api): string => api === "google" ? "/v1beta" : "/v1"
+
 /** A provider that needs no settings. */
 export interface Preset {
   readonly api: Api
@@ -44,25 +47,24 @@ export const presets: { readonly [provider: string]: Preset } = {
     endpointVariable: "OPENAI_BASE_URL",
     defaultModel: "gpt-6.1-sol"
   },
+  openrouter: {
+    api: "openai-chat",
+    endpoint: "https://openrouter.ai/api/v1",
+    variables: ["OPENROUTER_API_KEY"],
+    defaultModel: "anthropic/claude-sonnet-5.5"
+  },
   google: {
     api: "google",
-    endpoint: "https://generativelanguage.googleapis.com/v1beta",
+    endpoint: "https://generativelanguage.googleapis.com",
     variables: ["GEMINI_API_KEY", "GOOGLE_API_KEY", "AI_STUDIO_API_KEY"],
-    endpointVariable: "GOOGLE_BASE_URL",
+    endpointVariable: "GOOGLE_GEMINI_BASE_URL",
     defaultModel: "gemini-3.8-flash"
   },
   mistral: {
     api: "mistral",
     endpoint: "https://api.mistral.ai",
     variables: ["MISTRAL_API_KEY"],
-    endpointVariable: "MISTRAL_BASE_URL",
     defaultModel: "mistral-large-4"
-  },
-  openrouter: {
-    api: "openai-chat",
-    endpoint: "https://openrouter.ai/api/v1",
-    variables: ["OPENROUTER_API_KEY"],
-    defaultModel: "anthropic/claude-sonnet-5.5"
   },
   ollama: { api: "openai-chat", endpoint: "http://localhost:11434", variables: [] },
   lmstudio: { api: "openai-chat", endpoint: "http://localhost:1234", variables: [] },

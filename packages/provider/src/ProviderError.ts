@@ -74,3 +74,13 @@ export class ScriptInvalid extends Schema.TaggedError<ScriptInvalid>()("ScriptIn
     return [this.file, ...place, this.problem].join(": ")
   }
 }
+
+/** The catalogue at `url` could not be fetched, understood or kept; what was known before stays. */
+export class CatalogUnavailable extends Schema.TaggedError<CatalogUnavailable>()("CatalogUnavailable", {
+  url: Schema.String,
+  problem: Schema.String
+}) {
+  override get message(): string {
+    return `the catalogue of models at ${this.url} could not be used: ${this.problem}; what was known of models before stays`
+  }
+}

@@ -24,7 +24,7 @@ const toolkit: Toolkit.WithHandler<{ read: typeof read }> = { tools: tools.tools
 
 const connects = { anthropic: anthropicConnect, responses: responsesConnect, chat: chatConnect, compatible: compatibleConnect }
 const make = (api: keyof typeof connects, url: string, more: Partial<AiSdk.AiSdkOptions> = {}) => {
-  const endpoint: Endpoint = { provider: api, model: "m", baseURL: `${url}/v1`, apiKey: Redacted.make("secret-key") }
+  const endpoint: Endpoint = { provider: api, model: "m", baseURL: `${url}/v1`, apiKey: Redacted.make("secret-key"), headers: {}, thinks: true }
   return AiSdk.make({ provider: api, model: "m", connect: Effect.succeed(connects[api](endpoint)), ...more })
 }
 const ask = (model: LanguageModel.LanguageModel, prompt: Prompt.RawInput = "hello") =>
@@ -388,7 +388,7 @@ describe("the prompt", () => {
       const image = { type: "image", source: { type: "base64", media_type: "image/png", data: png } }
       const { messages, system } = requests[0]!.body
       assert.deepStrictEqual(system, [{ type: "text", text: "be brief", cache_control: { type: "ephemeral" } }])
-      assert.deepStrictEqual(messages[0].content, [{ type: "text", text: "look" }, image])
+      assert.deepStrictEqual(messages[0].content, [{ type: "text", text: "look" }, { ...image, cache_control: { type: "ephemeral" } }])
       assert.deepStrictEqual(messages[1].content, [
         { type: "thinking", thinking: "hmm", signature: "sig" }, { type: "text", text: "reading" },
         { type: "tool_use", id: "t_1", name: "read", input: { path: "a" } }, { type: "tool_use", id: "t2", name: "read", input: {} }

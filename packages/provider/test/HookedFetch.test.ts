@@ -15,7 +15,7 @@ const answer = (response: import("node:http").ServerResponse) => {
   response.end([chat.delta({ content: "ok" }), chat.delta({}, "stop"), chat.usage].map(event).join(""))
 }
 const make = (url: string) => {
-  const connection = connect({ provider: "p", model: "m", baseURL: `${url}/v1`, apiKey: Redacted.make("secret-key") })
+  const connection = connect({ provider: "p", model: "m", baseURL: `${url}/v1`, apiKey: Redacted.make("secret-key"), headers: {}, thinks: true })
   return AiSdk.make({ provider: "p", model: "m", connect: Effect.succeed(connection) })
 }
 const ask = (model: LanguageModel.LanguageModel, hooks: ProviderHooks) =>

@@ -18,6 +18,7 @@ it.layer(NodeServices.layer)("the catalogue", (it) => {
       assert.deepStrictEqual([old.thinkingLevels, old.prices], [["off"], { input: 2.5, output: 10, cacheRead: 1.25 }])
     })))
 
+  //
   it.effect("knows a model by its date, and at a gateway, whose prices are its own unless it passes them on", () =>
     use(Effect.fnUntraced(function*(catalog) {
       const dated = yield* catalog.find("anthropic", "claude-sonnet-4-5-20250929")
@@ -25,6 +26,8 @@ it.layer(NodeServices.layer)("the catalogue", (it) => {
       const routed = yield* catalog.find("openrouter", "anthropic/claude-sonnet-5.5")
       assert.deepStrictEqual([routed.maxOutput, routed.prices?.input, routed.compat], [128_000, 2, {}])
       const elsewhere = yield* catalog.find("house", "claude-sonnet-5-5")
+      const compats = yield* Effect.forEach([["openai", "gpt-5.2"], ["openrouter", "openai/gpt-5.2"], ["openai", "gpt-4.1"]] as const, ([provider, model]) => Effect.map(catalog.find(provider, model), ({ compat }) => compat.grammarTools))
+      assert.deepStrictEqual(compats, [true, undefined, undefined])
       assert.deepStrictEqual([elsewhere.maxOutput, elsewhere.prices, elsewhere.compat], [128_000, undefined, {}])
     })))
 

@@ -175,6 +175,7 @@ it.layer(NodeServices.layer)("Models", (it) => {
 
 describe("baseUrl", () => {
   it("adds /v1 to an empty path only, and takes no other protocol", () => {
-    assert.deepStrictEqual(["http://h", "http://h/", "https://h/api/v2/", "http://h:1/v1", "file:///x", "h"].map(baseUrl), ["http://h/v1", "http://h/v1", "https://h/api/v2", "http://h:1/v1", undefined, undefined])
+    assert.deepStrictEqual(["http://h", "http://h/", "https://h/api/v2/", "http://h:1/v1", "file:///x", "h"].map((url) => baseUrl(url)), ["http://h/v1", "http://h/v1", "https://h/api/v2", "http://h:1/v1", undefined, undefined])
+    assert.deepStrictEqual(["http://h", "http://h/v1"].map((url) => baseUrl(url, "google")), ["http://h/v1beta", "http://h/v1"])
   })
 })

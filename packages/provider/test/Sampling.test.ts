@@ -29,7 +29,7 @@ const answers = {
   compatible: send(chat.delta({ content: "ok" }), chat.delta({}, "stop"), chat.usage)
 }
 const modelAt = (api: keyof typeof connects, url: string, compat: ModelCompat) => {
-  const endpoint: Endpoint = { provider: api, model: "claude-sonnet-4-6", baseURL: `${url}/v1`, apiKey: Redacted.make("k") }
+  const endpoint: Endpoint = { provider: api, model: "claude-sonnet-4-6", baseURL: `${url}/v1`, apiKey: Redacted.make("k"), headers: {}, thinks: true }
   return AiSdk.make({ provider: api, model: endpoint.model, compat, connect: Effect.succeed(connects[api](endpoint)) })
 }
 const ask = (model: LanguageModel.LanguageModel, tools: ReadonlyArray<Tool.Any>, prompt: Prompt.RawInput = "hi") => {

@@ -147,7 +147,7 @@ describe("commands and events", () => {
           text: { run: (args) => `said ${args}` },
           more: { run: async () => ({ prompt: "go on" }) },
           nothing: { run: () => Effect.void },
-          bad: { run: () => Effect.fail(new Error("no")) }
+          bad: { run: () => Effect.fail("no") }
         },
         hooks: {
           tool_call: ({ arguments: args }) => Effect.succeed({ arguments: { ...args, seen: true } }),

@@ -1,5 +1,5 @@
 /** One lock a file, made when someone comes and dropped when the last one leaves (edits to one real file are serial). */
-import { Effect, Semaphore } from "effect"
+import { Context, Effect, Semaphore } from "effect"
 
 interface Lock {
   readonly semaphore: Semaphore.Semaphore
@@ -34,3 +34,6 @@ export const makeFileLocks = (): FileLocks => {
     size: () => locks.size
   }
 }
+
+/** The locks of this process: built-in tools and extensions that change files share them, whoever made either. */
+export const FileQueue: Context.Reference<FileLocks> = Context.Reference("@nimlet/tools/FileQueue", { defaultValue: makeFileLocks })

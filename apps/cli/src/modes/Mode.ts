@@ -2,7 +2,7 @@
 import type { Effect, Scope } from "effect"
 import type { Agent, EventSink, ModelChoice, QueueModes, RunResult, Trust, UserInput } from "@nimlet/agent"
 import type { AtomicSessionShape, Extensions, FrontendShape } from "@nimlet/extension"
-import type { ModelInfo } from "@nimlet/provider"
+import type { ListedModel } from "@nimlet/provider"
 import type { Sessions } from "@nimlet/session"
 import type { Tool } from "@nimlet/tools"
 
@@ -16,7 +16,7 @@ export interface Conversing {
   /** A model by name, of the present provider or another; fails with what is missing. */
   readonly model: (name: { readonly provider?: string; readonly model: string }) => Effect.Effect<ModelChoice, { readonly message: string }>
   /** The models that are known by name: of the settings, the catalogue and running extensions. */
-  readonly models: Effect.Effect<ReadonlyArray<ModelInfo>>
+  readonly models: Effect.Effect<ReadonlyArray<ListedModel>>
   /** Runs commands of the shell, as the model's do. */
   readonly shell: Tool | undefined
   /** The folder of extensions' output. */

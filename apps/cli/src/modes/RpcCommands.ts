@@ -9,6 +9,7 @@ import { thinkingLevelOf, thinkingLevels } from "@nimlet/provider"
 import type { Conversing } from "./Mode.ts"
 import type { Reply } from "./RpcQuestions.ts"
 import type { RpcJobs } from "./RpcJobs.ts"
+import { aboutModel, withWords } from "../report/ModelReport.ts"
 import { aboutExtension, aboutStoredSession, statsOf } from "./RpcReports.ts"
 import type { RpcWriter } from "./RpcWriter.ts"
 
@@ -47,7 +48,7 @@ const patient = new Set<RpcCommandName>([
 
 /** Carries out commands; true when it was the last. */
 export const makeRpcCommands = Effect.fnUntraced(function*(
-  { conversing: { agent, extensions, model, sessions, trust }, jobs, modes, save, scope, writer }: RpcCommandOptions
+  { conversing: { agent, extensions, model, models, sessions, trust }, jobs, modes, save, scope, writer }: RpcCommandOptions
 ): Effect.fn.Return<(command: AgentCommand) => Effect.Effect<boolean>> {
   const inOrder = yield* Semaphore.make(1)
   let stopping = false
@@ -136,7 +137,11 @@ export const makeRpcCommands = Effect.fnUntraced(function*(
     compact: ({ id, instruction = "" }) => change(id, "compact", agent.compact(instruction)),
     reload: ({ id }) => change(id, "reload", Effect.as(agent.reload, {})),
     set_model: ({ id, type: _, ...name }) =>
-      change(id, "set_model", Effect.flatMap(model(name), (choice) => Effect.as(agent.select(choice), { provider: choice.provider, model: choice.model }))),
+      change(id, "set_model", Effect.gen(function*() {
+        const { model: id, provider, ...choice } = yield* model(name)
+        yield* agent.select({ ...choice, provider, model: id })
+        return { provider, model: id, known: (yield* models).some((one) => one.provider === provider && one.model === id) }
+      })),
     set_thinking: ({ id, level: name }) => {
       const wanted = thinkingLevelOf(name)
       if (wanted === undefined) return fail(id, `level must be one of ${thinkingLevels.join(", ")}.`)
@@ -166,6 +171,8 @@ export const makeRpcCommands = Effect.fnUntraced(function*(
       Effect.flatMap(agent.session, ({ workspace }) => sessions.list({ workspace, ...(query === undefined ? {} : { query }) })).pipe(
         Effect.flatMap((found) => succeed(id, { sessions: found.map(aboutStoredSession) }))
       ),
+    list_models: ({ id, query = "" }) =>
+      Effect.flatMap(models, (all) => succeed(id, { models: withWords(all.map(aboutModel), query.split(/\s+/).filter((word) => word !== "")) })),
     stats: ({ id }) =>
       Effect.gen(function*() {
         const session = yield* agent.session

@@ -1,9 +1,6 @@
 /** One queue a file for all workers of a session: a lease is held until it is given back or its holder is gone. */
-import { Context, Deferred, Effect, Exit, Scope } from "effect"
-import { type FileLocks, makeFileLocks } from "@nimlet/tools"
-
-/** The queue in force where the extensions were started; whoever has one for the built-in tools provides it. */
-export const FileQueue: Context.Reference<FileLocks> = Context.Reference("@nimlet/atomic/FileQueue", { defaultValue: makeFileLocks })
+import { Deferred, Effect, Exit, Scope } from "effect"
+import { FileQueue } from "@nimlet/tools"
 
 /** The leases of one worker; closing `scope` gives them all back. */
 export class FileLeases {

@@ -130,17 +130,15 @@ export const openWorker = (host: WorkerHost, launch: Launch): Effect.Effect<
       }
     }
 
+    const doTold = (line: JsonObject): Effect.Effect<unknown> => {
+      const served = call(String(line.method), paramsOf(line))
+      return served === undefined
+        ? warn(`there is no ${String(line.method)}`)
+        : Effect.catchTag(served, "HostRequestFailed", ({ reason }) => warn(`${String(line.method)}: ${reason || "not available"}`))
+    }
     // One after another: what an extension says in order is done in order.
     const told = yield* Queue.dropping<JsonObject, Cause.Done>(maxTold)
-    const telling = yield* Stream.fromQueue(told).pipe(
-      Stream.runForEach((line) => {
-        const served = call(String(line.method), paramsOf(line))
-        return served === undefined
-          ? warn(`there is no ${String(line.method)}`)
-          : Effect.catchTag(served, "HostRequestFailed", ({ reason }) => warn(`${String(line.method)}: ${reason || "not available"}`))
-      }),
-      Effect.forkScoped
-    )
+    const telling = yield* Stream.fromQueue(told).pipe(Stream.runForEach(doTold), Effect.forkScoped)
     // What it said last is still done.
     yield* Effect.addFinalizer(() => Effect.andThen(Queue.end(told), Effect.timeoutOption(Fiber.await(telling), lastWords)))
 
@@ -169,6 +167,8 @@ export const openWorker = (host: WorkerHost, launch: Launch): Effect.Effect<
         case "tell":
           // Others wait for it; it does not wait for what was said before.
           if (line.method === "file.unlock") yield* leases.release(paramsOf(line).lease)
+          // The answer that comes behind it may be followed by a request to the model at once.
+          else if (line.method === "tools.set_active") yield* doTold(line)
           else if (!(yield* Queue.offer(told, line))) yield* warn("does more than can be done; a call was dropped")
           return true
         case "child":

@@ -1,6 +1,6 @@
 /** `withFileMutationQueue`: one queue a file, shared with the built-in tools and all other extensions, so it lies in the host. */
 import { realpathSync } from "node:fs"
-import { resolve } from "node:path"
+import { basename, dirname, join, resolve } from "node:path"
 import { type Fields, isCallback, textOf } from "./Values.ts"
 
 /** How the host is asked for a file's turn and given it back. */
@@ -32,13 +32,21 @@ const inLine = async (key: string, work: () => Promise<unknown>): Promise<unknow
   }
 }
 
+const realOrNot = (folder: string, name: string): string | undefined => {
+  try {
+    return join(realpathSync(folder), name)
+  } catch {
+    return undefined
+  }
+}
+
 const keyOf = (path: string): string => {
   const whole = resolve(path)
   try {
     return realpathSync(whole)
   } catch {
-    // A new file has no real path yet.
-    return whole
+    // A new file has no real path yet; its folder may.
+    return realOrNot(dirname(whole), basename(whole)) ?? whole
   }
 }
 

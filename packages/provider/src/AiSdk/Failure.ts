@@ -9,6 +9,8 @@ import * as AiError from "effect/ai/AiError"
 export interface FailedRequest {
   readonly provider: string
   readonly url: string
+  /** Whether the provider had taken it and begun to answer: what goes wrong then lies in the answer. */
+  readonly answered?: boolean
   /** Milliseconds since the epoch, to read a `retry-after` that is a date. */
   readonly now: number
 }
@@ -162,7 +164,7 @@ const reasonOf = (error: unknown, request: FailedRequest): AiError.AiErrorReason
       description: describe(chain.at(-1), "no connection").slice(0, LIMIT)
     })
   }
-  if (Predicate.isObject(error) && !(error instanceof Error)) return cutShort(JSON.stringify(error).slice(0, LIMIT))
+  if (request.answered === true || Predicate.isObject(error) && !(error instanceof Error)) return cutShort((error instanceof Error ? describe(error, "the answer could not be read") : JSON.stringify(error)).slice(0, LIMIT))
   return new AiError.UnknownError({ description: describe(error, String(error)).slice(0, LIMIT) })
 }
 

@@ -1,8 +1,8 @@
 /** Anthropic Messages. */
 import { createAnthropic } from "@ai-sdk/anthropic"
 import { Predicate, Redacted } from "effect"
-import type { Connection } from "../AiSdk.ts"
-import type { AiMessage, AiPrompt } from "../AiSdk/Model.ts"
+import type { Connection, Said } from "../AiSdk.ts"
+import type { AiProviderOptions } from "../AiSdk/Model.ts"
 import { anthropicStrictness } from "../AiSdk/Strict.ts"
 import type { Endpoint } from "./Endpoint.ts"
 
@@ -28,18 +28,26 @@ const isUnknownEvent = (error: unknown): boolean => {
     ((type === "content_block_start" && !BLOCKS.has(inner)) || (type === "content_block_delta" && !DELTAS.has(inner)))
 }
 
-const marked = (message: AiMessage): AiMessage => ({
-  ...message,
-  providerOptions: {
-    ...message.providerOptions,
-    anthropic: { ...message.providerOptions?.["anthropic"], cacheControl: { type: "ephemeral" } }
-  }
+const ephemeral = { type: "ephemeral" } as const
+
+const marked = <A extends { readonly providerOptions?: AiProviderOptions }>(part: A): A => ({
+  ...part,
+  providerOptions: { ...part.providerOptions, anthropic: { ...part.providerOptions?.["anthropic"], cacheControl: ephemeral } }
 })
 
-/** Marks the end of the system text and of the conversation, so that the next step reads both from the cache. */
-const markCache = (prompt: AiPrompt): AiPrompt => {
+/**
+ * Marks what the next request has in common with this one: the tools, the system text, and the conversation, both as long
+ * as it is now and as it was in the request before. That one is where the cache ends; from a mark it is looked for only
+ * twenty blocks back, and a step may have more. Four marks are all that a request may have.
+ */
+const markCache = ({ prompt, tools }: Said): Said => {
   const system = prompt.findLastIndex((message) => message.role === "system")
-  return prompt.map((message, index) => index === system || index === prompt.length - 1 ? marked(message) : message)
+  const before = prompt.findLastIndex((message) => message.role === "assistant") - 1
+  const marks = new Set([system, before, prompt.length - 1])
+  return {
+    prompt: prompt.map((message, index) => marks.has(index) ? marked(message) : message),
+    tools: tools.map((tool, index) => index === tools.length - 1 && tool.type === "function" ? marked(tool) : tool)
+  }
 }
 
 /** Anthropic's own service, or one that speaks its protocol. */
@@ -50,6 +58,7 @@ export const connect = (endpoint: Endpoint): Connection => ({
   model: (fetch) =>
     createAnthropic({
       baseURL: endpoint.baseURL,
+      headers: endpoint.headers,
       // Never left out: the SDK would look for a key in the process environment.
       apiKey: endpoint.apiKey === undefined ? "" : Redacted.value(endpoint.apiKey),
       fetch

@@ -4,11 +4,13 @@ import { Redacted } from "effect"
 import type { Connection } from "../AiSdk.ts"
 import type { Endpoint } from "./Endpoint.ts"
 
-/** Gemini, or a service that speaks its protocol. */
+/** Gemini, or a service that speaks its protocol. It thinks in silence unless it is asked to show that. */
 export const connect = (endpoint: Endpoint): Connection => ({
+  ...(endpoint.thinks ? { providerOptions: { google: { thinkingConfig: { includeThoughts: true } } } } : {}),
   model: (fetch) =>
     createGoogle({
       baseURL: endpoint.baseURL,
+      headers: endpoint.headers,
       apiKey: endpoint.apiKey === undefined ? "" : Redacted.value(endpoint.apiKey),
       fetch
     })(endpoint.model)

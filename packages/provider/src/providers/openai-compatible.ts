@@ -13,6 +13,7 @@ export const connect = (endpoint: Endpoint): Connection => ({
     createOpenAICompatible({
       name: endpoint.provider,
       baseURL: endpoint.baseURL,
+      headers: endpoint.headers,
       includeUsage: true,
       fetch,
       ...(endpoint.apiKey === undefined ? {} : { apiKey: Redacted.value(endpoint.apiKey) })

@@ -18,6 +18,7 @@ export const connect = (endpoint: Endpoint): Connection => ({
   model: (fetch) =>
     createOpenAI({
       baseURL: endpoint.baseURL,
+      headers: endpoint.headers,
       apiKey: endpoint.apiKey === undefined ? "" : Redacted.value(endpoint.apiKey),
       fetch
     }).responses(endpoint.model)

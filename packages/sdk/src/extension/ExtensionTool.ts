@@ -2,7 +2,7 @@
 import { Effect, Schema } from "effect"
 import type { Capability, JsonObject, ToolContent, ToolExtras } from "@nimlet/protocol"
 import type { ToolContext } from "./ExtensionContext.ts"
-import type { Outcome } from "./Handler.ts"
+import { failedBy, type HandlerFailed, type Outcome } from "./Handler.ts"
 
 /** What a tool takes: a schema of `effect`, whose decoded value `run` gets, or a JSON Schema of type object. */
 export type ToolInput = Schema.ConstraintDecoder<unknown> | JsonObject
@@ -50,7 +50,7 @@ export interface ServedTool {
   readonly capabilities: ReadonlyArray<Capability>
   readonly extras: ToolExtras
   /** Decodes the arguments and gives what runs it with them. Fails with what the model is to read. */
-  readonly call: (args: unknown, context: ToolContext) => Effect.Effect<() => Outcome<ToolOutput>, unknown>
+  readonly call: (args: unknown, context: ToolContext) => Effect.Effect<() => Outcome<ToolOutput>, HandlerFailed>
 }
 
 /** With `additionalProperties: false`, which providers need to hold a model to it. */
@@ -80,6 +80,6 @@ export const serveTool = <S extends ToolInput>(name: string, definition: ToolDef
     extras: extrasOf(definition),
     // What was decoded by `input` is what `InputOf` says; the conditional type cannot be followed.
     call: (args, context) =>
-      Effect.map(decode === undefined ? Effect.succeed(args) : decode(args), (decoded) => () => run(decoded as InputOf<S>, context))
+      Effect.map(decode === undefined ? Effect.succeed(args) : Effect.mapError(decode(args), failedBy), (decoded) => () => run(decoded as InputOf<S>, context))
   }
 }

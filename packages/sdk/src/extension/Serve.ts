@@ -3,7 +3,7 @@ import { Effect, FiberMap, Stream } from "effect"
 import type { CommandContext, CommandReplyFields, HookName, HookPayload, HookReply, JsonObject, RegisteredMode, RegisteredProvider, ToolReplyFields } from "@nimlet/protocol"
 import { type ExtensionContext, type ExtensionPlace, makeContext } from "./ExtensionContext.ts"
 import type { ServedTool, ToolOutput } from "./ExtensionTool.ts"
-import { messageOf, type Outcome, runHandler } from "./Handler.ts"
+import { type Outcome, runHandler } from "./Handler.ts"
 import { type HostLink, type Lines, makeHostLink } from "./HostLink.ts"
 
 /** What a command wants done: a text to print, or more; see `CommandReplyFields` of the protocol. */
@@ -87,7 +87,7 @@ const callTool = (extension: ServedExtension, line: JsonObject, link: HostLink, 
   return tool.call(line["arguments"], context).pipe(
     Effect.flatMap((run) => runHandler(run, controller)),
     Effect.map(toolReply),
-    Effect.catch((error) => Effect.succeed({ content: messageOf(error), is_error: true }))
+    Effect.catch(({ reason }) => Effect.succeed({ content: reason, is_error: true }))
   )
 }
 
@@ -100,7 +100,7 @@ const runCommand = ({ commands }: ServedExtension, line: JsonObject, contextOf: 
   const session = isObject(line["context"]) ? line["context"] as CommandContext : undefined
   return runHandler(() => command.run(text(line["arguments"]), { ...contextOf(controller), session }), controller).pipe(
     Effect.map((output): JsonObject => typeof output === "string" ? { message: output } : output ?? {}),
-    Effect.catch((error) => Effect.succeed({ message: `/${name} failed: ${messageOf(error)}` }))
+    Effect.catch(({ reason }) => Effect.succeed({ message: `/${name} failed: ${reason}` }))
   )
 }
 
@@ -111,7 +111,7 @@ const answerEvent = ({ hooks }: ServedExtension, line: JsonObject, contextOf: Ma
   const controller = new AbortController()
   return runHandler(() => handler(line["payload"] as HookPayload<"turn_start">, contextOf(controller)), controller).pipe(
     Effect.map((reply) => reply ?? {}),
-    Effect.catch((error) => Effect.succeed({ error: messageOf(error) || "failed" }))
+    Effect.catch(({ reason }) => Effect.succeed({ error: reason }))
   )
 }
 
@@ -120,7 +120,7 @@ const pressed = ({ onAction }: ServedExtension, line: JsonObject, contextOf: Mak
   const controller = new AbortController()
   const context = contextOf(controller)
   const action = { widget: text(line["widget"]), action: text(line["action"]), text: text(line["text"]) }
-  return Effect.catch(runHandler(() => onAction(action, context), controller), (error) => context.notify(messageOf(error), "error"))
+  return Effect.catch(runHandler(() => onAction(action, context), controller), ({ reason }) => context.notify(reason, "error"))
 }
 
 /** Serves until the host says `shutdown` or nothing more; what runs then is interrupted. */

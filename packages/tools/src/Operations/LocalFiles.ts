@@ -1,7 +1,7 @@
 /** Files of this machine, held inside one workspace. */
 import { Effect, Exit, FileSystem, Path, Random, Scope } from "effect"
 import type { PlatformError } from "effect"
-import { makeFileLocks } from "../FileLocks.ts"
+import { FileQueue } from "../FileLocks.ts"
 import { FileFailed, PathOutside } from "../OperationError.ts"
 import type { FileInfo, FileKind, Files, Located } from "../Operations.ts"
 
@@ -38,7 +38,7 @@ export const makeLocalFiles = Effect.fnUntraced(function*(
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const scope = yield* Effect.scope
-  const locks = makeFileLocks()
+  const locks = yield* FileQueue
   // Windows has no such flag, and a path there is resolved by then all the same.
   const noFollow = path.sep === "/"
 
