@@ -211,7 +211,7 @@ export const run = Effect.fnUntraced(function*(
       permissions: { grants: yield* makeProjectGrants(workspace, trust), protectedPath: yield* protectedPaths, mayBeProtected: (word) => mayBeProtected(word, extensionRoots) },
       yolo: invocation.yolo,
       ...(maxSteps === undefined ? {} : { maxSteps }),
-      models: yield* modelCommands(host, settings),
+      modelCommands: yield* modelCommands(host, settings),
       pricesOf: (provider, model) =>
         Effect.map(withOffered(host, settings, ({ about }) => about(provider, model)), ({ prices }) => prices).pipe(Effect.provideContext(offering)),
       onSwitch: (to, from) => Effect.andThen(Ref.set(present, to), mode.switched(from.id, to.id)),

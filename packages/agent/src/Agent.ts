@@ -12,7 +12,7 @@ import type { Files, Tool } from "@nimlet/tools"
 import { makeActiveTools } from "./ActiveTools.ts"
 import type { RequiredExtensionMissing, SwitchRefused } from "./AgentError.ts"
 import { AsideFailed, makeAsides } from "./Aside.ts"
-import { type KnownModels, makeCommandRunner } from "./CommandRunner.ts"
+import { makeCommandRunner, type ModelCommands } from "./CommandRunner.ts"
 import type { Compacted, CompactionOptions } from "./Compaction.ts"
 import type { Conversation } from "./Conversation.ts"
 import { EventSink } from "./EventSink.ts"
@@ -63,7 +63,7 @@ export interface AgentOptions extends Selection, ModuleWishes, Pick<CompactionOp
   /** What models cost that have answered in the session before, for `totals`; looked up once each. */
   readonly pricesOf?: (provider: string, model: string) => Effect.Effect<Prices | undefined>
   /** What is known of models, for `/models`. */
-  readonly models?: KnownModels
+  readonly modelCommands?: ModelCommands
   /** The most requests to the model a run may make; absent for no limit. */
   readonly maxSteps?: number
   /** Calls run without a question at first; `/yolo` changes it. */
@@ -339,7 +339,7 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     say: (text) => Effect.flatMap(wording.words(text), say),
     resources: () => resources,
     totals,
-    ...(options.models === undefined ? {} : { models: options.models }),
+    ...(options.modelCommands === undefined ? {} : { modelCommands: options.modelCommands }),
     modes,
     yolo: (on) => yolo = on ?? yolo,
     ...(options.files === undefined ? {} : { files: options.files }),

@@ -23,7 +23,7 @@ import { type SessionTotals, totalsText } from "./Totals.ts"
 import type { Trust, TrustState } from "./Trust.ts"
 
 /** The models that are known by name, for `/models`. */
-export interface KnownModels {
+export interface ModelCommands {
   /** Those with all the words, as a person reads them. */
   readonly list: (words: ReadonlyArray<string>) => Effect.Effect<string>
   /** Fetches what is new, and says what came of it. */
@@ -41,7 +41,7 @@ export interface CommandRunnerOptions {
   readonly resources: () => Resources
   readonly totals: Effect.Effect<SessionTotals>
   /** What is known of models; absent where nobody can say. */
-  readonly models?: KnownModels
+  readonly modelCommands?: ModelCommands
   readonly modes: ModeChoice
   /** Whether calls run without a question; with an argument, changes it. */
   readonly yolo: (on?: boolean) => boolean
@@ -254,7 +254,7 @@ export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<
         return voice.tell(on ? "Calls run without a question." : "Calls are asked about.")
       },
       models: (args, voice) => {
-        const { models } = options
+        const { modelCommands: models } = options
         const words = args.split(/\s+/).filter((word) => word !== "")
         if (models === undefined) return voice.fail("No models are known by name here.")
         return words.length === 1 && words[0]?.toLowerCase() === "refresh"
