@@ -1,4 +1,5 @@
 /** What lies over the composer: a list to pick from, the supervision tree. Pure. */
+import { visibleWidth } from "@earendil-works/pi-tui"
 import type { ExtensionFigures } from "@nimlet/extension"
 import { cleanLine } from "../Clean.ts"
 import { matching } from "../reduce/Picker.ts"
@@ -31,13 +32,16 @@ const pickerLines = (overlay: Picker, look: Look): ReadonlyArray<string> => {
   const { palette, plain, width } = look
   const found = matching(overlay)
   const shown = windowOf(found, overlay.selected, rows)
+  const labels = shown.items.map(({ label }) => cleanLine(label, 200))
+  const column = Math.min(Math.floor(width / 2), Math.max(0, ...labels.map(visibleWidth)))
   const list = overlay.items === undefined
     ? [palette.dim("…")]
     : found.length === 0
     ? [palette.dim(overlay.items.length === 0 ? "there is none" : "nothing matches")]
-    : shown.items.map(({ about, label }, index) => {
+    : shown.items.map(({ about }, index) => {
       const chosen = shown.from + index === overlay.selected
-      const text = `${cleanLine(label, 200)}  ${palette.dim(cleanLine(about, 200))}`
+      const label = labels[index] ?? ""
+      const text = `${label}${" ".repeat(Math.max(0, column - visibleWidth(label)))}  ${palette.dim(cleanLine(about, 200))}`
       return fit(chosen ? `${plain ? "* " : palette.accent("❯ ")}${palette.bold(text)}` : `  ${text}`, width)
     })
   return [
