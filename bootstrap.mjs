@@ -68,7 +68,7 @@ const COMMANDS = {
   build: { bundle: "always", programs: () => [] },
   bench: {
     bundle: true,
-    programs: (args) => args[0] === "extensions" ? [[path.join(root, "test/bench/extensions.mjs"), ...args.slice(1)]] : [[path.join(root, "test/bench/bench.mjs"), ...args]]
+    programs: (args) => [[path.join(root, "test/bench/bench.mjs"), ...args]]
   },
   link: { bundle: true }
 }

@@ -1,6 +1,13 @@
 import { defineConfig } from "vitest/config"
 import { CountsReporter } from "./test/kit/CountsReporter.ts"
 
+/** Where tests are, by project. */
+export const testFiles = {
+  unit: ["packages/*/test/**/*.test.ts", "apps/*/test/**/*.test.ts"],
+  e2e: ["test/*.test.ts", "test/e2e/**/*.test.ts", "test/kit/**/*.test.ts"],
+  system: ["test/system/**/*.test.ts"]
+}
+
 /** Vitest does not read this file by its name: it is passed with `--config`. */
 export default defineConfig({
   test: {
@@ -9,9 +16,9 @@ export default defineConfig({
     // Most of the time of the slow files is spent waiting for programs: more of them than cores are run at once.
     maxWorkers: 4,
     projects: [
-      { extends: true, test: { name: "unit", include: ["packages/*/test/**/*.test.ts", "apps/*/test/**/*.test.ts"] } },
-      { extends: true, test: { name: "e2e", include: ["test/*.test.ts", "test/e2e/**/*.test.ts", "test/kit/**/*.test.ts"], testTimeout: 30_000 } },
-      { extends: true, test: { name: "system", include: ["test/system/**/*.test.ts"], testTimeout: 240_000, fileParallelism: false } }
+      { extends: true, test: { name: "unit", include: testFiles.unit } },
+      { extends: true, test: { name: "e2e", include: testFiles.e2e, testTimeout: 30_000 } },
+      { extends: true, test: { name: "system", include: testFiles.system, testTimeout: 240_000, fileParallelism: false } }
     ]
   }
 })

@@ -136,7 +136,7 @@ describe("the workspace", () => {
         : entry.isDirectory() ? walk(join(folder, entry.name))
         : [relative(root, join(folder, entry.name)).replaceAll("\\", "/")])
   const paths = [...["packages", "apps", "test"].flatMap((folder) => walk(join(root, folder))), "vitest.workspace.ts"]
-  const folders = ["packages", "apps"].flatMap((group) => readdirSync(join(root, group)).map((name) => `${group}/${name}`))
+  const folders = ["packages", "apps"].flatMap((group) => readdirSync(join(root, group)).filter((name) => existsSync(join(root, group, name, "package.json"))).map((name) => `${group}/${name}`))
   const files = paths.filter((path) => path.endsWith(".ts")).map((path) => file(path, readFileSync(join(root, path), "utf8")))
   const manifests = ["", ...folders].map((folder): Architecture.Manifest =>
     ({ ...JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8")), folder }))

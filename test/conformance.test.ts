@@ -1,7 +1,11 @@
 /** Holds `test/conformance.md` to the tests it names: a claim without a test that quotes its id fails, and so does the reverse. */
-import { globSync, readFileSync } from "node:fs"
+import { spawnSync } from "node:child_process"
+import { globSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
+import { testFiles } from "../vitest.workspace.ts"
+import { rowsOf, unproven } from "./kit/Claims.ts"
 
 /** What there is to state: the letter of a document, and how many statements it has. */
 type Series = ReadonlyArray<readonly [letter: string, count: number]>
@@ -9,13 +13,6 @@ type Series = ReadonlyArray<readonly [letter: string, count: number]>
 const series: Series = [["E", 315], ["X", 99], ["J", 91], ["A", 290]]
 
 const idOf = (letter: string, number: number) => `${letter}-${String(number).padStart(3, "0")}`
-
-/** The rows of the tables: id, and the files of the last cell; `open` is none. */
-const rowsOf = (list: string) =>
-  list.split("\n").flatMap((line) => {
-    const [, id, , cell] = /^\| ([A-Z]-\d+) \| (.+) \| (.*) \|$/.exec(line) ?? []
-    return id === undefined || cell === undefined ? [] : [{ id, files: cell === "open" ? [] : cell.split(", ") }]
-  })
 
 /** All that is wrong between a list and the test files (path → text), one sentence each. Pure. */
 const problemsOf = (list: string, tests: ReadonlyMap<string, string>, expected: Series): ReadonlyArray<string> => {
@@ -40,7 +37,7 @@ const problemsOf = (list: string, tests: ReadonlyMap<string, string>, expected: 
 describe("the list of statements", () => {
   it("has every id once and in order, and names exactly the tests that quote it", () => {
     const root = join(import.meta.dirname, "..")
-    const paths = globSync(["packages/*/test/**/*.test.ts", "apps/*/test/**/*.test.ts", "test/**/*.test.ts"], { cwd: root })
+    const paths = globSync(Object.values(testFiles).flat(), { cwd: root })
     const tests = new Map(paths.map((path) => [path.replaceAll("\\", "/"), readFileSync(join(root, path), "utf8")]))
     expect(problemsOf(readFileSync(join(import.meta.dirname, "conformance.md"), "utf8"), tests, series)).toEqual([])
   })
@@ -73,5 +70,31 @@ describe("its checker", () => {
 
   it("finds a quote whose row does not name the file", () => {
     expect(check([one, "open"], [two, "open"])).toEqual([`a.test.ts quotes ${one}, whose row does not name it`])
+  })
+
+  it("finds a named file that was to be run and was not run whole, and asks nothing of the others", () => {
+    const named = list([one, "a.test.ts, b.test.ts, c.test.ts, d.test.ts, other.test.ts"], [two, "a.test.ts"])
+    const outcomes = new Map([["a.test.ts", { ran: 0, skipped: 3 }], ["b.test.ts", { ran: 2, skipped: 1 }], ["c.test.ts", { ran: 2, skipped: 0 }], ["e.test.ts", { ran: 0, skipped: 1 }]])
+    expect(unproven(named, ["a.test.ts", "b.test.ts", "c.test.ts", "d.test.ts", "e.test.ts"], outcomes)).toEqual([
+      `a.test.ts is to prove ${one} and 1 more, and none of its tests ran`,
+      `b.test.ts is to prove ${one}, and 1 of its tests did not run`,
+      `d.test.ts is to prove ${one}, and none of its tests ran`
+    ])
+  })
+
+  it("fails a run of vitest in which such a file has a test that is left out", () => {
+    const folder = mkdtempSync(join(tmpdir(), "claims-"))
+    mkdirSync(join(folder, "test"))
+    const root = join(import.meta.dirname, "..")
+    writeFileSync(join(folder, "vitest.config.ts"), `import { CountsReporter } from ${JSON.stringify(join(root, "test/kit/CountsReporter.ts"))}\nexport default { test: { globals: true, reporters: [new CountsReporter()] } }\n`)
+    writeFileSync(join(folder, "test/conformance.md"), list([one, "test/a.test.ts"]))
+    const run = (text: string, ...args: ReadonlyArray<string>) => {
+      writeFileSync(join(folder, "test/a.test.ts"), text)
+      const { status, stdout } = spawnSync(process.execPath, [join(root, "node_modules/vitest/vitest.mjs"), "--run", ...args], { cwd: folder, encoding: "utf8" })
+      return { status, last: stdout.trim().split("\n").at(-1), told: stdout.includes("not proven: test/a.test.ts") }
+    }
+    expect(run("it('x', () => {})")).toEqual({ status: 0, last: "1 passed, 0 failed", told: false })
+    expect(run("it('x', () => {})\nit.skip('y', () => {})")).toEqual({ status: 1, last: "1 passed, 1 failed", told: true })
+    expect(run("it('x', () => {})\nit('y', () => {})", "-t", "x")).toEqual({ status: 0, last: "1 passed, 0 failed", told: false })
   })
 })

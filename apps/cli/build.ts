@@ -4,12 +4,18 @@
  * Chunks carry a hash in their name and are moved in before the entry that names them, so a process that starts during
  * a build finds either the old product or the new one, and one that runs already still finds the chunks it has not
  * loaded yet: those of an earlier build are cleared a day later.
+ *
+ *     node apps/cli/build.ts [--readable] [--clean] [--out FOLDER]
+ *
+ * `--readable` keeps names and lines, for a profile; `--clean` leaves nothing of earlier builds, for a package.
  */
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs"
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs"
 import { join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
+import { parseArgs } from "node:util"
 import { rolldown } from "rolldown"
 import { workerModules } from "@nimlet/atomic"
+import manifest from "./package.json" with { type: "json" }
 
 interface Entry {
   /** What its chunks are called by, and the file in `dist` of its only input, without `.mjs`. */
@@ -20,6 +26,7 @@ interface Entry {
 }
 
 const folder = import.meta.dirname
+const { version } = manifest
 const worker = (file: string): string => fileURLToPath(new URL(`worker/${file}.ts`, import.meta.resolve("@nimlet/atomic")))
 
 /**
@@ -38,7 +45,8 @@ const entries: ReadonlyArray<Entry> = [
   }
 ]
 
-const dist = join(folder, "dist")
+const { values } = parseArgs({ options: { out: { type: "string" }, readable: { type: "boolean", default: false }, clean: { type: "boolean", default: false } } })
+const dist = values.out ?? join(folder, "dist")
 const shebang = "#!/usr/bin/env node"
 const day = 24 * 60 * 60 * 1000
 
@@ -54,6 +62,7 @@ const build = async (entry: Entry, out: string): Promise<void> => {
     // What the web's classes cost the AI SDK. The first mention of `Headers` would make Node load all of its `fetch`, which
     // takes as long as a fifth of a short run; its streams cost as much as a fifth of a step.
     transform: {
+      define: { NIMLET_VERSION: JSON.stringify(version) },
       inject: {
         Headers: [join(folder, "src/HeaderList.ts"), "HeaderList"],
         ReadableStream: [join(folder, "src/streams/LeanReadable.ts"), "LeanReadable"],
@@ -69,7 +78,7 @@ const build = async (entry: Entry, out: string): Promise<void> => {
   await bundle.write({
     dir: out,
     format: "esm",
-    minify: true,
+    minify: !values.readable,
     entryFileNames: "[name].mjs",
     chunkFileNames: `${entry.name}-[name]-[hash].mjs`,
     // What every run needs is one file, however many of the later chunks need a part of it, too.
@@ -84,13 +93,19 @@ mkdirSync(dist, { recursive: true })
 const out = mkdtempSync(join(dist, ".new-"))
 try {
   for (const entry of entries) await build(entry, out)
+  // Helpers of the terminal that are no JavaScript; it looks for them beside its code.
+  cpSync(fileURLToPath(new URL("../native", import.meta.resolve("@earendil-works/pi-tui"))), join(out, "native"), {
+    recursive: true,
+    filter: (path) => statSync(path).isDirectory() || path.endsWith(".node")
+  })
   const isEntry = (file: string) => entries.some(({ inputs }) => file.endsWith(".mjs") && file.slice(0, -4) in inputs)
   const built = readdirSync(out).sort((a, b) => Number(isEntry(a)) - Number(isEntry(b)))
+  rmSync(join(dist, "native"), { recursive: true, force: true })
   for (const file of built) renameSync(join(out, file), join(dist, file))
   for (const file of readdirSync(dist)) {
     if (built.includes(file)) continue
     const path = join(dist, file)
-    if (path !== out && Date.now() - statSync(path).mtimeMs > day) rmSync(path, { recursive: true, force: true })
+    if (path !== out && (values.clean || Date.now() - statSync(path).mtimeMs > day)) rmSync(path, { recursive: true, force: true })
   }
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)

@@ -1,154 +1,122 @@
 /**
- * What nimlet costs, as ratios to a bare Node script that makes the same turn, and to pi if asked. See README.md.
+ * What nimlet costs, beside a bare Node script that makes the same turn and, if asked, beside pi. See README.md.
  *
- *     npm run bench -- [--quick] [-n ROUNDS] [--case NAME]… [--wire anthropic|openai-chat] [--pi [PATH]] [--check] [--json]
+ *     npm run bench -- [CASE]… [--quick] [-n ROUNDS] [--peer pi[=PATH]] [--wire anthropic|openai-chat] [--bin PATH] [--json]
+ *                      [--check] [--profile CASE] [--save [FILE]] [--compare [FILE]] [--page FOLDER] [--list]
  */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { delays, median, run, startStub } from "./measure.mjs"
+import { conversations } from "./cases/conversations.mjs"
+import { deltas } from "./cases/deltas.mjs"
+import { hosts } from "./cases/hosts.mjs"
+import { fileText, turns } from "./cases/turns.mjs"
+import { startStub } from "./measure.mjs"
+import { writePage } from "./page.mjs"
+import { profile } from "./profile.mjs"
+import { baselineOf, rowsOf, slower, table } from "./report.mjs"
 import { floor, nimlet, pi } from "./subjects.mjs"
 
-const usage = "usage: bench [--quick] [-n ROUNDS] [--case NAME]... [--wire anthropic|openai-chat] [--pi [PATH]] [--bin PATH] [--check] [--json]"
+const usage = `usage: npm run bench -- [CASE]... [--quick] [-n ROUNDS] [--peer pi[=PATH]] [--wire anthropic|openai-chat] [--bin PATH]
+                         [--json] [--check] [--profile CASE] [--save [FILE]] [--compare [FILE]] [--page FOLDER] [--list]
+CASE is a case's name, or the beginning of several`
 
-const fileText = (i) => `file ${i}: the quick brown fox jumps over the lazy dog\n`
-/** `count` reads one after the other, and an answer. */
-const readCase = (count) => ({
-  title: `${count} reads`,
-  mode: "text",
-  steps: [{ tools: [{ name: "read", args: { path: "f{i}.txt" } }], repeat: count }, { text: "Done." }],
-  requests: count + 1,
-  metrics: ["wall", "cpu", "rss", "turnaround"]
-})
-const deltas = (count) => ({ count, chunk: "tok{i} " })
+const baselineFile = join(import.meta.dirname, "baseline.json")
+const all = [...turns, ...deltas, ...conversations, ...hosts]
+const named = (word) => all.filter(({ name }) => name === word || name.startsWith(`${word}-`))
 
-/** A case: what the model answers, the mode, how many requests a right run makes, and what to measure. */
-const cases = {
-  text: { title: "text turn", mode: "text", steps: [{ text: "Done." }], requests: 1, metrics: ["wall", "cpu", "rss"] },
-  reads: readCase(20),
-  reads100: readCase(100),
-  reads200: readCase(200),
-  deltas: { title: "20,000 deltas at once", mode: "json", steps: [{ deltas: deltas(20_000), stamp: true }], requests: 1, metrics: ["wall", "cpu", "rss", "longest", "middle"] },
-  paced: {
-    title: "5,000 deltas, 5 a ms",
-    mode: "json",
-    steps: [{ deltas: deltas(5_000), stamp: true, burst: 5, pauseMs: 1 }],
-    requests: 1,
-    metrics: ["cpu", "rss", "longest", "middle"]
-  }
+const refuse = (problem) => {
+  process.stderr.write(`bench: ${problem}\n${usage}\n`)
+  process.exit(2)
 }
 
-const units = { wall: "ms", cpu: "ms", rss: "MiB", turnaround: "ms", longest: "ms", middle: "ms" }
-const titles = { wall: "wall", cpu: "CPU", rss: "peak memory", turnaround: "one read", longest: "longest delay", middle: "median delay" }
-
 const parse = (argv) => {
-  const options = { rounds: 7, cases: [], wire: "anthropic", pi: undefined, bin: undefined, check: false, json: false }
+  const options = { rounds: undefined, cases: [], wire: "anthropic" }
   const rest = [...argv]
+  const value = (otherwise) => rest.length > 0 && !rest[0].startsWith("-") ? rest.shift() : otherwise ?? refuse("a value is missing")
   while (rest.length > 0) {
-    const flag = rest.shift()
-    if (flag === "--quick") options.rounds = 3
-    else if (flag === "-n" && Number(rest[0]) > 0) options.rounds = Number(rest.shift())
-    else if (flag === "--case" && rest[0] in cases) options.cases.push(rest.shift())
-    else if (flag === "--wire" && ["anthropic", "openai-chat"].includes(rest[0])) options.wire = rest.shift()
-    else if (flag === "--bin" && rest.length > 0) options.bin = rest.shift()
-    else if (flag === "--pi") options.pi = rest[0] === undefined || rest[0].startsWith("-") ? true : rest.shift()
-    else if (flag === "--check") options.check = true
-    else if (flag === "--json") options.json = true
-    else {
-      process.stderr.write(`${usage}\n`)
-      process.exit(2)
-    }
+    const word = rest.shift()
+    if (word === "--quick") options.rounds ??= 3
+    else if (word === "-n") options.rounds = Number(value()) || refuse("-n takes a number")
+    else if (word === "--peer") {
+      const [peer, path] = value().split("=")
+      if (peer !== "pi") refuse(`there is no peer ${peer}`)
+      options.peer = { path }
+    } else if (word === "--wire") options.wire = value()
+    else if (word === "--bin") options.bin = value()
+    else if (word === "--json" || word === "--check" || word === "--list") options[word.slice(2)] = true
+    else if (word === "--profile" || word === "--page") options[word.slice(2)] = value()
+    else if (word === "--save" || word === "--compare") options[word.slice(2)] = value(baselineFile)
+    else if (named(word).length > 0) options.cases.push(...named(word))
+    else refuse(`there is no case ${word}`)
   }
+  if (options.cases.length === 0) options.cases = all
   return options
 }
 
-/** The subject's own time for one read: from the end of an answer to the next request, as the model sees it; the median. */
-const turnaround = (seen) => median(seen.slice(1).map(({ at }, k) => at - seen[k].endedAt))
-
-/** One run of a subject through a case: its figures, or an error when it was not a right one. */
-const once = async (subject, { mode, requests, steps }, { env, folder, home, stub }) => {
-  await stub.setScenario(steps)
-  const args = subject[mode]("Read the files, then say done.")
-  const result = await run({ args, cwd: join(folder, "work"), env, home, usage: join(folder, "usage") })
-  const fail = (what) => {
-    throw new Error(`${subject.name}: ${what}\n${result.stderr.slice(-2000)}`)
-  }
-  if (result.code !== 0) fail(`ended with ${result.code}`)
-  const seen = await stub.requests()
-  const problem = seen.find((request) => request.problem !== undefined)
-  if (problem !== undefined) fail(`the stub refused a request: ${problem.problem}`)
-  if (seen.length !== requests) fail(`${seen.length} requests instead of ${requests}`)
-  if (requests > 1 && !JSON.stringify(seen.at(-1).body.messages.slice(-1)).includes(fileText(requests - 1).trim())) fail("the last tool result does not hold the file")
-  const { cpu, rss, wall } = result
-  return {
-    wall,
-    cpu,
-    rss,
-    ...(mode === "json" ? delays(seen[0].stamps, result.chunks, subject.delta) : {}),
-    ...(requests > 1 ? { turnaround: turnaround(seen) } : {})
-  }
+/** Where a subject runs a case: a home of its own with its model, its extensions and, where the case wants one, a session. */
+const settle = (one, subject, { folder, url, wire }) => {
+  const home = join(folder, one.name, subject.name)
+  mkdirSync(home, { recursive: true })
+  const wanted = [one.extensions?.[subject.name] ?? []].flat()
+  let env
+  for (const extensions of wanted.length > 0 ? wanted : [undefined]) env = subject.prepare({ home, url, wire, ...(extensions === undefined ? {} : { extensions }) })
+  const session = one.session === undefined ? undefined : subject.writeSession(home, join(folder, "work"), one.session)
+  return { place: { env, home }, session }
 }
 
 /** Every subject in turn, `rounds` times after a run to warm up: per subject the list of its figures. */
-const measure = async (one, subjects, rounds, places) => {
-  const figures = Object.fromEntries(subjects.map(({ name }) => [name, []]))
-  for (let round = 0; round <= rounds; round++) {
-    for (const subject of subjects) {
-      const found = await once(subject, one, places[subject.name])
-      if (round > 0) figures[subject.name].push(found)
+const measure = async (one, subjects, rounds, world) => {
+  const taking = subjects.filter(({ name }) => one.subjects.includes(name))
+  const figures = Object.fromEntries(taking.map(({ name }) => [name, []]))
+  const places = new Map(taking.map((subject) => [subject, settle(one, subject, world)]))
+  for (let round = one.warm === false ? 1 : 0; round <= Math.min(rounds, one.rounds ?? Infinity); round++) {
+    for (const subject of taking) {
+      try {
+        const found = await one.run({ ...places.get(subject), folder: world.folder, stub: world.stub, subject })
+        if (round > 0) figures[subject.name].push(found)
+      } catch (error) {
+        throw new Error(`${one.name}: ${subject.name}: ${error.message}`, { cause: error })
+      }
     }
   }
   return figures
 }
 
-const middleOf = (figures, metric) => median(figures.map((one) => one[metric]))
-const ratioOf = (a, b, metric) => median(a.map((one, round) => one[metric] / b[round][metric]))
-const number = (value) => value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2)
-
-/** The figures of a case as rows: the metric, each subject's median, the ratios. */
-const rowsOf = (name, figures, pairs) =>
-  cases[name].metrics.map((metric) => ({
-    case: cases[name].title,
-    metric: `${titles[metric]}, ${units[metric]}`,
-    ...Object.fromEntries(Object.entries(figures).map(([subject, list]) => [subject, middleOf(list, metric)])),
-    ...Object.fromEntries(pairs.map(([a, b]) => [`${a}/${b}`, ratioOf(figures[a], figures[b], metric)]))
-  }))
-
-const printTable = (rows) => {
-  const heads = Object.keys(rows[0])
-  const lines = [heads, ...rows.map((row) => heads.map((head) => typeof row[head] === "number" ? number(row[head]) : row[head]))]
-  const widths = heads.map((_, k) => Math.max(...lines.map((line) => line[k].length)))
-  for (const line of lines) console.log(line.map((cell, k) => k < 2 ? cell.padEnd(widths[k]) : cell.padStart(widths[k])).join("  ").trimEnd())
-}
-
 const options = parse(process.argv.slice(2))
-const subjects = [floor(), nimlet(options), options.pi === undefined ? undefined : pi({ path: options.pi, wire: options.wire })].filter((one) => one !== undefined)
-if (!subjects.some(({ name }) => name === "nimlet")) process.stderr.write("bench: nimlet is not built, so it is left out\n")
-const names = subjects.map(({ name }) => name)
-const pairs = [["nimlet", "floor"], ["pi", "floor"], ["nimlet", "pi"]].filter((pair) => pair.every((name) => names.includes(name)))
+if (options.list) {
+  const width = Math.max(...all.map(({ name }) => name.length))
+  for (const { name, title } of all) console.log(`${name.padEnd(width)}  ${title}`)
+  process.exit()
+}
 
 const folder = mkdtempSync(join(tmpdir(), "nimlet-bench-"))
 const stub = await startStub()
 try {
   mkdirSync(join(folder, "work"))
   for (let i = 1; i <= 200; i++) writeFileSync(join(folder, "work", `f${i}.txt`), fileText(i))
-  const places = Object.fromEntries(subjects.map((subject) => {
-    const home = join(folder, subject.name)
-    mkdirSync(home)
-    return [subject.name, { folder, home, stub, env: subject.prepare({ home, url: stub.url, wire: options.wire }) }]
-  }))
-  const figures = {}
-  for (const name of options.cases.length > 0 ? options.cases : Object.keys(cases)) {
-    process.stderr.write(`bench: ${cases[name].title}\n`)
-    figures[name] = await measure(cases[name], subjects, options.rounds, places)
-  }
-  const rows = Object.entries(figures).flatMap(([name, list]) => rowsOf(name, list, pairs))
-  if (options.json) console.log(JSON.stringify({ node: process.version, rounds: options.rounds, wire: options.wire, rows, figures }))
-  else printTable(rows)
-  const slower = rows.filter((row) => row["nimlet/pi"] > 1)
-  if (options.check && slower.length > 0) {
-    for (const row of slower) process.stderr.write(`bench: slower than pi: ${row.case}, ${row.metric}: ${number(row["nimlet/pi"])}\n`)
-    process.exitCode = 1
+  const world = { folder, stub, url: stub.url, wire: options.wire }
+  if (options.profile !== undefined) {
+    const [one] = named(options.profile)
+    if (one === undefined || one.warm === false) refuse(`there is no profile of ${options.profile}`)
+    await profile(one, options, (subject) => measure({ ...one, rounds: 1 }, [subject], 1, world))
+  } else {
+    const subjects = [floor(), nimlet(options), ...(options.peer === undefined ? [] : [pi({ ...options.peer, wire: options.wire })])]
+    const figures = {}
+    for (const one of options.cases) {
+      process.stderr.write(`bench: ${one.name}\n`)
+      figures[one.name] = await measure(one, subjects, options.rounds ?? 7, world)
+    }
+    const rows = options.cases.flatMap((one) => rowsOf(one, figures[one.name]))
+    console.log(options.json ? JSON.stringify({ ...baselineOf(rows), limits: rows.map(({ limit, missed }) => ({ limit, missed })), figures }) : table(rows))
+    if (options.save !== undefined) writeFileSync(options.save, `${JSON.stringify(baselineOf(rows), null, 1)}\n`)
+    if (options.page !== undefined) writePage(options.page, rows, process.argv.slice(2))
+    const missed = rows.filter((row) => row.missed)
+    for (const row of missed) process.stderr.write(`bench: over its limit: ${row.title}: ${row.figure}: ${row.limit}\n`)
+    const worse = options.compare === undefined ? [] : !existsSync(options.compare) ? refuse(`there is no ${options.compare}; --save makes one`) : slower(rows, JSON.parse(readFileSync(options.compare, "utf8")))
+    for (const line of worse) process.stderr.write(`bench: worse than before: ${line}\n`)
+    if (options.compare !== undefined && worse.length === 0) process.stderr.write("bench: nothing is worse than before\n")
+    if (options.check && missed.length + worse.length > 0) process.exitCode = 1
   }
 } catch (error) {
   process.stderr.write(`bench: ${error.message}\n`)

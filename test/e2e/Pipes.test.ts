@@ -322,4 +322,61 @@ for await (const line of createInterface({ input: process.stdin })) {
     expect(records(run.stdout).find(({ type }) => type === "tool_result")).toMatchObject({ is_error: false, output: expect.stringMatching(/the sub-agent says: ./) })
     expect(await lastingSurvivors(space.root)).toEqual([])
   })
+
+  it.each(["on its standard input", "on its command line"])("takes every flag that those who start one give it, and its task %s", async (where) => {
+    await using stub = await startModelStub([
+      { tools: [{ name: "delegate", args: {} }] },
+      { tools: [{ name: "read", args: { path: "a.txt" } }, { name: "bash", args: { command: "touch done" } }] },
+      { text: "It says hello." },
+      { text: "Delegated." }
+    ])
+    await using space = await makeWorkspace()
+    await space.file("a.txt", "hello")
+    await space.file(".nimlet/skills/greet/SKILL.md", "---\nname: greet\ndescription: greets\n---\nGreet.\n")
+    const typed = where === "on its command line"
+    await space.extension("delegates", {
+      // Keys are withheld unless they are named.
+      manifest: { name: "delegates", command: ["./delegates.mjs"], env: ["ANTHROPIC_API_KEY"] },
+      files: {
+        "delegates.mjs": `#!/usr/bin/env node
+import { spawn } from "node:child_process"
+import { createInterface } from "node:readline"
+const send = (message) => console.log(JSON.stringify(message))
+send({ type: "register", commands: [], tools: [{ name: "delegate", description: "d", input_schema: { type: "object" } }] })
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, type } = JSON.parse(line)
+  if (type !== "tool") continue
+  const flags = ["--mode", "json", "--no-session", "--tools", "read,grep,skill", "--append-system-prompt", "You are a scout.", "--provider", process.env.NIMINAL_PROVIDER, "--model", "claude-opus-4-6", "--thinking", "low", "--max-steps", "30", "--approve"]
+  const child = spawn(process.execPath, [process.env.NIMINAL_BIN, ...flags${typed ? ', "look at a.txt"' : ""}], { stdio: [${typed ? '"ignore"' : '"pipe"'}, "pipe", "pipe"] })
+  ${typed ? "" : 'child.stdin.end("look at a.txt")'}
+  let said = ""
+  child.stderr.on("data", (data) => (said += data))
+  const seen = []
+  for await (const record of createInterface({ input: child.stdout })) {
+    const { content, role, tool_name, type } = JSON.parse(record)
+    if (type === "tool_call") send({ type: "tool_update", id, content: tool_name })
+    if (type === "message" && role === "assistant") seen.push(content)
+    if (type === "session_end") seen.push(type)
+  }
+  send({ type: "response", id, content: JSON.stringify({ seen, said }) })
+}
+`
+      }
+    })
+    const run = await space.nimlet(["--mode", "json", ...anthropic.args, "--approve", "go"], { env: anthropic.env(stub.url) })
+    expect(run.code).toBe(0)
+    expect(checkRecords(records(run.stdout))).toEqual([])
+    const told = records(run.stdout).find(({ type }) => type === "tool_result")
+    expect(told).toMatchObject({ is_error: false })
+    expect(JSON.parse(told?.["output"])).toEqual({ seen: ["It says hello.", "session_end"], said: "" })
+    const [, first, second] = stub.requests.map(({ body }) => body as Record<string, any>)
+    expect(first!["model"]).toBe("claude-opus-4-6")
+    expect(JSON.stringify(first!["system"])).toMatch(/You are a scout\./)
+    expect(JSON.stringify(first!["messages"])).toContain("look at a.txt")
+    expect(first!["thinking"] ?? first!["output_config"]).toBeDefined()
+    expect(first!["tools"].map(({ name }: { readonly name: string }) => name).toSorted()).toEqual(["grep", "read", "read_skill"])
+    expect(JSON.stringify(second!["messages"].at(-1))).toContain("Unknown tool")
+    expect(readdirSync(join(space.home, ".nimlet/sessions")).filter((name) => name.endsWith(".jsonl"))).toHaveLength(1)
+    expect(await lastingSurvivors(space.root)).toEqual([])
+  })
 })

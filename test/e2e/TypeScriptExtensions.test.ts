@@ -85,4 +85,20 @@ describe("a TypeScript extension", () => {
     expect(output(await space.nimlet([...json, "run: echo x"]))).toContain("x")
     expect(output(await space.nimlet(["--approve", ...json, "run: echo x"]))).toBe("approval_denied: mine")
   })
+
+  it("has its structured answer for all of print mode's output, and for the answer of a run in JSON mode", async () => {
+    await using space = await makeWorkspace()
+    await space.file("~/.pi/agent/extensions/answer.ts", `import { createStructuredOutputTool, type ExtensionAPI } from "@bastani/atomic"
+export default (pi: ExtensionAPI) => {
+  pi.registerTool(createStructuredOutputTool({ schema: { type: "object", properties: { n: { type: "number" } } } }))
+}
+`)
+    await space.file("script.json", JSON.stringify({ steps: [{ text: "Here it is.", tool: "structured_output", args: { n: 7 } }, { text: "never asked for" }] }))
+    const printed = await space.nimlet(["-p", "--script", "script.json", "how many?"])
+    expect(printed).toMatchObject({ code: 0, stderr: "", stdout: "{\n  \"n\": 7\n}\n" })
+    const run = await space.nimlet(["--mode", "json", "--script", "script.json", "how many?"])
+    expect(checkRecords(records(run.stdout))).toEqual([])
+    expect(records(run.stdout).at(-1)).toMatchObject({ type: "session_end", success: true })
+    expect(run.stdout).not.toContain("never asked for")
+  })
 })

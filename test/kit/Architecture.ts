@@ -25,6 +25,7 @@ export interface ParsedFile extends Source {
 export interface Manifest {
   readonly folder: string
   readonly name: string
+  readonly bin?: unknown
   readonly dependencies?: Readonly<Record<string, string>>
   readonly devDependencies?: Readonly<Record<string, string>>
 }
@@ -176,7 +177,9 @@ export const undeclared = (manifests: ReadonlyArray<Manifest>, files: ReadonlyAr
   const root = declared(manifests.find(({ folder }) => folder === ""))
   return files.flatMap((file) => {
     const owner = ownerOf(manifests, file.path)
-    const known = new Set([...(isProduct(file.path) ? Object.keys(owner?.dependencies ?? {}) : [...declared(owner), ...root]), owner?.name])
+    // A program is built into one bundle: what it is made of need not be installed with it.
+    const built = owner?.bin !== undefined
+    const known = new Set([...(isProduct(file.path) && !built ? Object.keys(owner?.dependencies ?? {}) : [...declared(owner), ...root]), owner?.name])
     return file.imports.filter((to) => !isRelative(to) && !to.startsWith("node:") && !known.has(packageOf(to))).map((to) => `${file.path} imports ${to}`)
   })
 }

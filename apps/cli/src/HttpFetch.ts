@@ -6,6 +6,7 @@
 // Foreign edge: this is a function of the platform, so it speaks in promises.
 import type { ClientRequest, IncomingMessage } from "node:http"
 import { pipeline, type Readable } from "node:stream"
+import { StreamedResponse } from "@nimlet/provider"
 import { HeaderList } from "./HeaderList.ts"
 
 type Fetch = typeof globalThis.fetch
@@ -111,64 +112,10 @@ const plain = (message: IncomingMessage): Readable => {
   return make === undefined ? message : pipeline(message, make(), () => {})
 }
 
-/** An answer. What reads its body as a whole is left to the platform's class, loaded when something does. */
-class HttpResponse implements Response {
-  readonly type = "basic"
-  readonly redirected = false
-  readonly url: string
-  readonly status: number
-  readonly statusText: string
-  readonly headers: HeaderList
-  readonly body: ReadableStream<Uint8Array<ArrayBuffer>> | null
-
-  constructor(url: URL, message: IncomingMessage, body: ReadableStream<Uint8Array<ArrayBuffer>> | null) {
-    this.url = url.href
-    this.status = message.statusCode ?? 0
-    this.statusText = message.statusMessage ?? ""
-    this.headers = new HeaderList()
-    for (let at = 0; at + 1 < message.rawHeaders.length; at += 2) this.headers.append(message.rawHeaders[at] ?? "", message.rawHeaders[at + 1] ?? "")
-    this.body = body
-  }
-
-  get ok(): boolean {
-    return this.status >= 200 && this.status < 300
-  }
-
-  get bodyUsed(): boolean {
-    return this.body?.locked === true
-  }
-
-  get #whole(): Response {
-    return new Response(this.body, { status: this.status, statusText: this.statusText, headers: [...this.headers] })
-  }
-
-  arrayBuffer(): Promise<ArrayBuffer> {
-    return this.#whole.arrayBuffer()
-  }
-
-  blob(): Promise<Blob> {
-    return this.#whole.blob()
-  }
-
-  bytes(): ReturnType<Response["bytes"]> {
-    return this.#whole.bytes()
-  }
-
-  clone(): Response {
-    return this.#whole.clone()
-  }
-
-  formData(): Promise<FormData> {
-    return this.#whole.formData()
-  }
-
-  json(): Promise<unknown> {
-    return this.#whole.json()
-  }
-
-  text(): Promise<string> {
-    return this.#whole.text()
-  }
+const headersOf = (raw: ReadonlyArray<string>): HeaderList => {
+  const headers = new HeaderList()
+  for (let at = 0; at + 1 < raw.length; at += 2) headers.append(raw[at] ?? "", raw[at + 1] ?? "")
+  return headers
 }
 
 const redirects = new Set([301, 302, 303, 307, 308])
@@ -189,5 +136,11 @@ export const httpFetch: Fetch = async (input, init) => {
     return fetch(input, init)
   }
   if (empty.has(status)) message.resume()
-  return new HttpResponse(asked.url, message, empty.has(status) ? null : bytesOf(plain(message), asked.signal))
+  return new StreamedResponse({
+    url: asked.url.href,
+    status,
+    statusText: message.statusMessage ?? "",
+    headers: headersOf(message.rawHeaders),
+    body: empty.has(status) ? null : bytesOf(plain(message), asked.signal)
+  })
 }

@@ -187,10 +187,12 @@ const appending = (file: FileSystem.File): FileSystem.File => {
   return Object.create(file, { writeAll: { value: writeAll } })
 }
 
-/** The platform's files with the short looks made at once: kind and links of a path, opening and reading to read, appending. */
+/** The platform's files with the short looks made at once: kind, links and real name of a path, opening and reading to read, appending. */
 export const quickFiles = (platform: FileSystem.FileSystem): FileSystem.FileSystem => ({
   ...platform,
   lstat: (path) => atOnce(() => new Info(Fs.lstatSync(path, { bigint: true })), platform.lstat(path)),
+  stat: (path) => atOnce(() => new Info(Fs.statSync(path, { bigint: true })), platform.stat(path)),
+  realPath: (path) => atOnce(() => Fs.realpathSync.native(path), platform.realPath(path)),
   readLink: (path) => atOnce(() => Fs.readlinkSync(path), platform.readLink(path)),
   open: (path, options) => {
     const { flag = "r", noFollow = false } = options ?? {}

@@ -266,7 +266,17 @@ export const run = Effect.fnUntraced(function*(
       mode.sink.publish({ type: "diagnostic", level, message, ...(extension === undefined ? {} : { extension }) }))
   )))
 
-  const closed = Effect.flatMap(Ref.get(present), ({ id }) => Effect.flatMap(Ref.get(result), (last) => mode.closed(id, last)))
+  const lost = (message: string) => mode.unsaved?.(message) ?? mode.sink.publish({ type: "diagnostic", level: "error", message })
+  const closed = Effect.gen(function*() {
+    const { id, sync } = yield* Ref.get(present)
+    // The last try: what is in memory alone now is gone with us.
+    const refused = yield* Effect.flip(sync).pipe(Effect.option)
+    if (Option.isSome(refused) && refused.value.unsaved > 0) {
+      yield* lost(`${refused.value.unsaved} entries of session ${id} are not saved: ${refused.value.message}`)
+      yield* Ref.update(result, (last) => ({ ...last, success: false }))
+    }
+    yield* mode.closed(id, yield* Ref.get(result))
+  })
   // Whatever interrupts us, and whenever: what was opened is closed.
   yield* Effect.acquireUseRelease(
     mode.opened(session.id),

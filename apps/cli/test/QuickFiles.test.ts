@@ -36,6 +36,10 @@ describe("quick files", () => {
       for (const path of [at("file"), at("folder"), at("link"), at("pipe"), "/dev/null"]) {
         assert.deepStrictEqual(plain(yield* quick.lstat(path)), plain(yield* platform.lstat(path)))
       }
+      for (const path of [at("file"), at("folder"), at("link"), "/dev/null"]) {
+        assert.deepStrictEqual(plain(yield* quick.stat(path)), plain(yield* platform.stat(path)))
+        assert.strictEqual(yield* quick.realPath(path), yield* platform.realPath(path))
+      }
       assert.strictEqual(yield* quick.readLink(at("link")), "file")
     })))
 
@@ -47,6 +51,8 @@ describe("quick files", () => {
         fs.lstat(at("none")),
         fs.lstat(at("file/below")),
         fs.readLink(at("file")),
+        fs.stat(at("none")),
+        fs.realPath(at("none/below")),
         fs.open(at("none"), { flag: "r", noFollow: true }),
         fs.open(at("link"), { flag: "r", noFollow: true }),
         fs.open(at("none/below"), { flag: "a" })

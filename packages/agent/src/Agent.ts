@@ -7,7 +7,7 @@ import * as LanguageModel from "effect/ai/LanguageModel"
 import { AtomicSession, Extensions, Hooks } from "@nimlet/extension"
 import type { AgentEvent, ContentPart } from "@nimlet/protocol"
 import type { Prices, ThinkingLevel } from "@nimlet/provider"
-import type { Session, Sessions, SessionUnwritable } from "@nimlet/session"
+import type { Session, Sessions } from "@nimlet/session"
 import type { Files, Tool } from "@nimlet/tools"
 import { makeActiveTools } from "./ActiveTools.ts"
 import type { RequiredExtensionMissing, SwitchRefused } from "./AgentError.ts"
@@ -145,15 +145,15 @@ export class Agent extends Context.Service<Agent, {
   readonly reload: Effect.Effect<void, RequiredExtensionMissing>
   /** Who answers. */
   readonly selection: Effect.Effect<Selection>
-  /** Has another model answer from the next run on. Fails when the session cannot be written; nothing is changed then. */
-  readonly select: (choice: ModelChoice) => Effect.Effect<void, SessionUnwritable>
+  /** Has another model answer from the next run on. A session that cannot be written keeps the choice, which is told. */
+  readonly select: (choice: ModelChoice) => Effect.Effect<void>
   /** How much it thinks, and what levels there are. */
   readonly thinking: Effect.Effect<ThinkingState>
   /**
    * Has it, and whoever answers after it, think so much from the next request on; a model without that level thinks as
-   * `ThinkingState.level` says. Fails when the session cannot be written; nothing is changed then.
+   * `ThinkingState.level` says. A session that cannot be written keeps the choice, which is told.
    */
-  readonly setThinking: (level: ThinkingLevel) => Effect.Effect<ThinkingState, SessionUnwritable>
+  readonly setThinking: (level: ThinkingLevel) => Effect.Effect<ThinkingState>
   /** What the session has used so far. */
   readonly totals: Effect.Effect<SessionTotals>
   /** The way of working, and all there are. */
@@ -246,19 +246,20 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
   /** One after another, and not before the extensions of the session have started. */
   const inTurn = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
     Effect.flatMap(Deferred.await(whole), ({ switching }) => turn.withPermits(1)(Effect.andThen(switching.ready, effect)))
-  const record = (session: Session, { model, provider, thinking }: Selection) =>
-    session.append({ type: "selection", provider, model, ...(thinking === undefined ? {} : { thinking }) })
-  const changed = (session: Session) => Effect.suspend(() => hooks.run("session_settings_changed", aboutSelection(session, selection())))
-  const select = Effect.fnUntraced(function*(session: Session, { thinking = selection().thinking, ...choice }: ModelChoice) {
+  /** A choice can always be said in JSON, and the session is open. */
+  const record = ({ ledger }: Conversation, { model, provider, thinking }: Selection) =>
+    Effect.orDie(ledger.append({ type: "selection", provider, model, ...(thinking === undefined ? {} : { thinking }) }))
+  const changed = ({ session }: Conversation) => Effect.suspend(() => hooks.run("session_settings_changed", aboutSelection(session, selection())))
+  const select = Effect.fnUntraced(function*(at: Conversation, { thinking = selection().thinking, ...choice }: ModelChoice) {
     const next = { ...choice, ...(thinking === undefined ? {} : { thinking }) }
-    yield* record(session, next)
+    yield* record(at, next)
     yield* choose(next)
-    yield* changed(session)
+    yield* changed(at)
   })
-  const setThinking = Effect.fnUntraced(function*(session: Session, thinking: ThinkingLevel) {
-    yield* record(session, { ...selection(), thinking })
+  const setThinking = Effect.fnUntraced(function*(at: Conversation, thinking: ThinkingLevel) {
+    yield* record(at, { ...selection(), thinking })
     if (chosen !== undefined) chosen = { ...chosen, selection: { ...chosen.selection, thinking } }
-    yield* changed(session)
+    yield* changed(at)
   })
   const outer = yield* AtomicSession
   const modules = (current: () => Conversation) =>
@@ -267,8 +268,8 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
       outer,
       options,
       selection,
-      select: (choice) => Effect.ignore(Effect.suspend(() => select(current().session, choice))),
-      setThinking: (level) => Effect.ignore(Effect.suspend(() => setThinking(current().session, level))),
+      select: (choice) => Effect.suspend(() => select(current(), choice)),
+      setThinking: (level) => Effect.suspend(() => setThinking(current(), level)),
       resources: () => resources,
       offered: () => offered,
       activate: (names) => Effect.andThen(Effect.sync(() => active.choose(names, offering.known().map(({ tool }) => tool.name))), lookUp),
@@ -377,10 +378,10 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     fork: (message) => go({ kind: "fork", message }),
     reload: inTurn(reload),
     selection: Effect.sync(selection),
-    select: (choice) => inTurn(Effect.suspend(() => select(switching.current().session, choice))),
+    select: (choice) => inTurn(Effect.suspend(() => select(switching.current(), choice))),
     thinking: Effect.sync(() => thinkingOf(selection())),
     setThinking: Effect.fnUntraced(function*(thinking: ThinkingLevel) {
-      yield* Effect.andThen(Deferred.await(settled), setThinking(switching.current().session, thinking))
+      yield* Effect.andThen(Deferred.await(settled), setThinking(switching.current(), thinking))
       return thinkingOf(selection())
     }),
     totals,

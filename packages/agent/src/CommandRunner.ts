@@ -19,6 +19,7 @@ import type { Resources } from "./Resources.ts"
 import { makeRewind, type RewindPlan } from "./Rewind.ts"
 import type { Selection } from "./Selection.ts"
 import type { Destination, Switching, Target } from "./Switching.ts"
+import { sessionCommand } from "./SessionCommand.ts"
 import { type SessionTotals, totalsText } from "./Totals.ts"
 import type { Trust, TrustState } from "./Trust.ts"
 
@@ -202,6 +203,11 @@ export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<
         )
         return named === undefined ? { success: false, text: "" } : yield* voice.tell(`The session is now called: ${named}`)
       }),
+      session: Effect.fnUntraced(function*(args, voice) {
+        const { ledger, session } = switching.current()
+        const { done, text } = yield* sessionCommand({ sessions, session, ledger }, args)
+        return yield* done ? voice.tell(text) : voice.fail(text)
+      }),
       export: Effect.fnUntraced(function*(file, voice) {
         const { session } = switching.current()
         const written = yield* Effect.result(sessions.export(session, { folder: session.workspace, file }))
@@ -355,7 +361,9 @@ export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<
         Effect.onInterrupt(() => voice.fail("Interrupted")),
         Effect.ensuring(voice.end)
       )
-      return prompt === "" ? result : yield* say(prompt)
+      if (prompt === "") return result
+      const answer = yield* say(prompt)
+      return { ...answer, text: [result.text, answer.text].filter((text) => text !== "").join("\n\n") }
     })
     const runner: CommandRunner = {
       run,

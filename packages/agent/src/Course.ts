@@ -10,8 +10,8 @@ export interface Course {
   readonly nudged: boolean
   /** Answers in a row that the output limit cut off. */
   readonly cuts: number
-  /** The calls of the last step, all of which failed, and how often in a row. */
-  readonly failing: { readonly calls: string; readonly times: number }
+  /** The calls of the last steps, in each of which all failed, and how often each step's were made. */
+  readonly failing: ReadonlyMap<string, number>
 }
 
 /** What comes after an answer. `say` is for the model alone and not kept; `told` is for people. */
@@ -21,10 +21,12 @@ export type Verdict =
   | { readonly _tag: "Fail"; readonly why: string }
 
 /** Nothing was answered yet. */
-export const atStart: Course = { nudged: false, cuts: 0, failing: { calls: "", times: 0 } }
+export const atStart: Course = { nudged: false, cuts: 0, failing: new Map() }
 
 const mostCuts = 8
 const mostFailures = 5
+/** So many different steps that failed are kept in mind. */
+const mostKept = 64
 
 const blank = "Your last answer was empty. Answer the user, or call a tool."
 const cut = "Your answer was cut off at the output limit. Go on exactly where it stopped, without repeating anything."
@@ -51,11 +53,13 @@ export const judge = (
     : [{ ...course, nudged: true }, { _tag: "GoOn", say: blank, told: "The answer was blank; asking once more" }]
 }
 
-/** Takes note of a step's calls: their text, and whether all of them failed. A reason to stop when that goes on and on. */
+/**
+ * Takes note of a step's calls: their text, and whether all of them failed. A reason to stop when the same ones come again
+ * and again with nothing between that went well.
+ */
 export const noteCalls = (course: Course, calls: string, allFailed: boolean): readonly [Course, string | undefined] => {
-  const times = allFailed ? (course.failing.calls === calls ? course.failing.times : 0) + 1 : 0
-  return [
-    { ...course, failing: { calls, times } },
-    times >= mostFailures ? `The model made the same failing call ${mostFailures} times in a row.` : undefined
-  ]
+  if (!allFailed) return [{ ...course, failing: atStart.failing }, undefined]
+  const times = (course.failing.get(calls) ?? 0) + 1
+  const failing = new Map([...course.failing, [calls, times] as const].slice(-mostKept))
+  return [{ ...course, failing }, times >= mostFailures ? `The model made the same failing call ${mostFailures} times, and nothing else that went well.` : undefined]
 }

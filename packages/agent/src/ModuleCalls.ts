@@ -80,7 +80,7 @@ export const makeModuleCalls = (options: ModuleCallsOptions): AtomicSessionShape
 
   /** Messages of an extension's own kind (seed 004, `pi.sendMessage`): kept at once when nothing runs, else when the run takes them. */
   const sendMessages = Effect.fnUntraced(function*(extension: string, messages: ReadonlyArray<JsonObject>, wish: JsonObject) {
-    const { queues, session } = conversation()
+    const { ledger, queues } = conversation()
     const texts = messages.map((message) => customText(message, extension))
     if (wish.deliverAs === "nextTurn") {
       if ((yield* queues.keepForLater(texts)) === "full") return yield* tooMany
@@ -96,7 +96,7 @@ export const makeModuleCalls = (options: ModuleCallsOptions): AtomicSessionShape
     }
     if (idle.length === 0) return done
     for (const { content, custom } of idle) {
-      yield* Effect.mapError(session.append(customEntry(content, custom, extension)), ({ message }) => failed(message))
+      yield* Effect.mapError(ledger.append(customEntry(content, custom, extension)), ({ message }) => failed(message))
       if (custom.display && wish.triggerTurn !== true) yield* (yield* Frontend).notify("info", content, extension)
     }
     if (wish.triggerTurn !== true) return done
@@ -157,7 +157,7 @@ export const makeModuleCalls = (options: ModuleCallsOptions): AtomicSessionShape
 
   return (extension, method, params) => {
     const wish = objectIn(params.options)
-    const { access, queues, session } = conversation()
+    const { access, ledger, queues } = conversation()
     switch (method) {
       case "message.send":
         return whenThere(Effect.suspend(() => sendMessages(extension, listIn(params.messages).map(objectIn), wish)))
@@ -165,7 +165,7 @@ export const makeModuleCalls = (options: ModuleCallsOptions): AtomicSessionShape
         return whenThere(Effect.suspend(() => sayAsUser(extension, params.content, wish)))
       case "entry.label": {
         const label = textIn(params.label)
-        return session.append({ type: "label", target_id: textIn(params.id), ...(label === "" ? {} : { label }) }).pipe(
+        return ledger.append({ type: "label", target_id: textIn(params.id), ...(label === "" ? {} : { label }) }).pipe(
           Effect.mapError(({ message }) => failed(message)),
           Effect.as(done)
         )

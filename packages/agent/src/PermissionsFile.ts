@@ -22,6 +22,8 @@ export const makeProjectGrants = (workspace: string, trust: Trust): Effect.Effec
       const { files, trusted } = trust.current()
       const known = files.find(({ path }) => path === name)
       if (!trusted || known === undefined) return {}
+      // What is no regular file has no hash, and is not opened.
+      if (known.sha256 === "") return undefined
       const fs = yield* FileSystem.FileSystem
       const bytes = yield* fs.readFile((yield* Path.Path).join(workspace, name))
       if ((yield* (yield* Digest.Digest).digestHex(Digest.sha256, bytes)) !== known.sha256) return undefined

@@ -18,7 +18,7 @@ export const isProtected = (real: string, roots: ReadonlyArray<string>): boolean
 /** A name with a shell's wildcards as what it matches; a leading one matches no leading dot. */
 const matcher = (name: string): (text: string) => boolean => {
   if (!/[*?[]/.test(name)) return (text) => text === name
-  const source = name.replace(/[.+^${}()|\\]/g, "\\$&").replaceAll("*", ".*").replaceAll("?", ".").replaceAll("[!", "[^")
+  const source = name.replace(/[.+^${}()|\\]/g, "\\$&").replace(/\*+/g, ".*").replaceAll("?", ".").replaceAll("[!", "[^")
   try {
     const pattern = new RegExp(`^${/^[*?[]/.test(name) ? "(?!\\.)" : ""}${source}$`)
     return (text) => pattern.test(text)

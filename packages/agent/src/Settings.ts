@@ -137,9 +137,13 @@ export const readSettings = Effect.fnUntraced(function*(
   file: string
 ): Effect.fn.Return<{ readonly content: unknown; readonly settings: Settings }, SettingsInvalid, FileSystem.FileSystem> {
   const fs = yield* FileSystem.FileSystem
-  const text = yield* fs.readFileString(file).pipe(
+  const unusable = (problem: string) => new SettingsInvalid({ file, problems: [problem] })
+  const text = yield* fs.stat(file).pipe(
+    // Opening a pipe would wait for its writer.
+    Effect.filterOrFail(({ type }) => type === "File", () => unusable("is no regular file")),
+    Effect.andThen(fs.readFileString(file)),
     Effect.catchReason("PlatformError", "NotFound", () => Effect.succeed("{}")),
-    Effect.mapError((error) => new SettingsInvalid({ file, problems: [error.message] }))
+    Effect.mapError((error) => error._tag === "SettingsInvalid" ? error : unusable(error.message))
   )
   const parsed = Result.try(() => JSON.parse(text) as unknown)
   if (Result.isFailure(parsed)) {

@@ -21,6 +21,8 @@ export interface ShellPaths {
 
 /** Scripts within scripts are read this deep. */
 const deepest = 4
+/** And so many things in one another, which is more than people write and less than a stack holds. */
+const mostNested = 100
 /** So many words may braces make of one. */
 const mostWords = 64
 
@@ -89,11 +91,15 @@ export const pathsIn = (grammar: ShellGrammar, source: string): ShellPaths => {
       }
       if (program.value === "cd" || program.value === "pushd") folder = placed(given.find((arg) => !arg.startsWith("-")) ?? "")[0] ?? ""
     }
+    let level = 0
     const visit = (node: SyntaxNode): void => {
+      if (level >= mostNested) return name(text)
+      level++
       if (node.type === "Redirect" && isWriting(node) && node.target !== undefined) write(node.target.value)
       if (node.type === "For" || node.type === "Select") node.wordlist?.forEach((word: Word) => name(word.value))
       if (node.type === "Assignment") name(node.text)
       grammar.forEachChild(node, visit)
+      level--
       // A redirection of `cd` itself is opened where the shell still is.
       if (node.type === "Command") command(node)
     }

@@ -85,7 +85,7 @@ export const useOf = (program: string, given: ReadonlyArray<string>): ProgramUse
   }
   if (shells.has(name)) {
     const at = args.findIndex((arg) => /^-\w*c$/.test(arg))
-    return at === -1 ? { ...none, named: args } : { ...none, scripts: args.slice(at + 1, at + 2) }
+    return at === -1 ? { ...none, named: args } : { ...none, scripts: args.slice(at + 1, at + 2), named: args.slice(at + 2) }
   }
   if (readers.has(name)) return { ...none, written: name === "sort" ? outputs(args, isOutput) : [] }
   if (writers.has(name)) return { ...none, written: operands(args) }

@@ -145,6 +145,11 @@ export const makeSwitching = Effect.fnUntraced(function*<E, R>(
       )
     })
 
+  /** Brings a session that is left to the disk. What was not even written was told when its run ended. */
+  const save = (session: Session) =>
+    Effect.catch(session.sync, (error) =>
+      error.unsaved > 0 ? Effect.void : Effect.flatMap(EventSink, ({ publish }) => publish({ type: "diagnostic", level: "error", message: error.message })))
+
   const ready = Effect.suspend(() => {
     const fiber = starting
     return fiber === undefined ? Effect.void : Effect.tap(Fiber.join(fiber), () => Effect.sync(() => {
@@ -220,9 +225,15 @@ export const makeSwitching = Effect.fnUntraced(function*<E, R>(
         const next = yield* take(session)
         yield* entering(destination)
         yield* leave(reason, id)
-        const from = current.session
+        const { ledger, session: from } = current
         current = next
-        yield* Effect.andThen(Effect.ignore(from.sync), from.close)
+        yield* save(from)
+        const unsaved = yield* ledger.unsaved
+        yield* from.close
+        if (unsaved !== undefined) {
+          const { publish } = yield* EventSink
+          yield* publish({ type: "diagnostic", level: "error", message: `session ${from.id} was left with entries that are not saved: ${unsaved}` })
+        }
         yield* options.onSwitch?.(session, from) ?? Effect.void
         const walked = tree === undefined
           ? Effect.void
@@ -241,7 +252,7 @@ export const makeSwitching = Effect.fnUntraced(function*<E, R>(
   yield* start
   if (unready !== undefined) return yield* Effect.andThen(stop, Effect.fail(unready))
   yield* Effect.tapError(settle, () => stop)
-  yield* Effect.addFinalizer(() => leave("quit"))
+  yield* Effect.addFinalizer(() => Effect.andThen(leave("quit"), Effect.suspend(() => save(current.session))))
   yield* told(isEmpty ? "startup" : "resume")
 
   return { current: () => current, unready: () => unready, ready, go, reload }

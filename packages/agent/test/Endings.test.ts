@@ -1,13 +1,13 @@
 /** How runs go on and end when answers are blank, cut or refused, calls fail for ever, or the disk is full. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Option } from "effect"
+import { Deferred, Effect, Fiber, Layer, Option, Stream } from "effect"
 import * as AiError from "effect/ai/AiError"
-import type * as LanguageModel from "effect/ai/LanguageModel"
+import * as LanguageModel from "effect/ai/LanguageModel"
 import { TestClock } from "effect/testing"
 import type { AgentEvent, SessionEntry } from "@nimlet/protocol"
 import { type Session, SessionUnwritable } from "@nimlet/session"
 import { errorResult, textResult } from "@nimlet/tools"
-import { breaksAfter, calls, cutShort, hangsAfter, type Reply, says, settle, shape, tool, withAgent } from "./Rig.ts"
+import { breaksAfter, calls, cutShort, hangsAfter, noExtensions, type Reply, says, settle, shape, tool, withAgent } from "./Rig.ts"
 
 const errorsOf = (events: ReadonlyArray<AgentEvent>) => events.flatMap((event) => event.type === "error" ? [event.message] : [])
 const notesOf = (events: ReadonlyArray<AgentEvent>) => events.flatMap((event) => event.type === "diagnostic" ? [`${event.level}: ${event.message}`] : [])
@@ -103,8 +103,23 @@ describe("a run that gets nowhere", () => {
       Effect.gen(function*() {
         assert.isFalse((yield* prompt("hi")).success)
         assert.strictEqual(asked.length, 7)
-        assert.include(errorsOf(events)[0], "5 times in a row")
+        assert.include(errorsOf(events)[0], "the same failing call 5 times")
       })))
+
+  it.effect("stops when a few failing calls take turns, and not while anything goes well between them", () =>
+    Effect.gen(function*() {
+      const tools = [tool("read", { run: () => Effect.succeed(errorResult("no")) }), tool("look")]
+      const turns = (names: ReadonlyArray<string>) => {
+        let made = 0
+        return () => made++ === 40 ? says("enough") : calls({ name: names[made % names.length]!, args: { n: made % names.length } })
+      }
+      yield* withAgent({ replies: turns(["read", "read", "nowhere"]), tools }, ({ asked, prompt }) =>
+        Effect.gen(function*() {
+          assert.isFalse((yield* prompt("hi")).success)
+          assert.isBelow(asked.length, 16)
+        }))
+      yield* withAgent({ replies: turns(["read", "look"]), tools }, ({ prompt }) => Effect.map(prompt("hi"), ({ text }) => assert.strictEqual(text, "enough")))
+    }))
 
   it.effect("stops at its limit of requests, calls answered", () =>
     withAgent({ replies: () => calls({ name: "read" }), tools: [tool("read")], agent: { maxSteps: 3 } }, ({ asked, entries, events, prompt }) =>
@@ -149,6 +164,7 @@ describe("a disk that refuses", () => {
     return {
       id: "s",
       workspace: "/w",
+      header: { type: "session", workspace: "/w" },
       path: Option.some("/s.jsonl"),
       damaged: [],
       entries: Effect.sync(() => entries.slice()),
@@ -161,6 +177,8 @@ describe("a disk that refuses", () => {
         if (!full()) waiting = 0
         return waiting > 0 ? Effect.fail(fail()) : Effect.void
       }),
+      draft: () => ({ add: () => Effect.void }),
+      startSync: Effect.suspend(() => waiting > 0 && full() ? Effect.fail(fail()) : Effect.sync(() => void (waiting = 0))),
       unsaved: Effect.sync(() => waiting),
       close: Effect.void
     }
@@ -179,6 +197,48 @@ describe("a disk that refuses", () => {
         assert.lengthOf(errorsOf(events), 1)
         assert.deepStrictEqual(shape(events).slice(-2), ["error", "run_end"])
       })))
+
+  const other = Layer.effect(LanguageModel.LanguageModel, LanguageModel.make({ generateText: () => Effect.die("no"), streamText: () => Stream.empty }))
+
+  it.effect("keeps a title, a model and what an extension stores, and is told once of all", () =>
+    withAgent({ replies: [], agent: { session: faulty(() => true), extensions: () => Effect.succeed(noExtensions) } }, ({ access, agent, entries, events, prompt }) =>
+      Effect.gen(function*() {
+        assert.isTrue((yield* prompt("/name Tower")).success)
+        yield* agent.select({ provider: "other", model: "m-2", layer: other })
+        assert.strictEqual(yield* access().name("Light"), "Light")
+        assert.deepStrictEqual((yield* entries).map(({ type }) => type), ["name", "selection", "name"])
+        assert.lengthOf(notesOf(events).filter((note) => note.startsWith("error: ") && note.includes("in memory")), 1)
+        assert.strictEqual((yield* agent.selection).model, "m-2")
+      })))
+  it.effect("ends a run while the disk still takes what it wrote, and waits for it before a call that changes something and at the end", () =>
+    Effect.gen(function*() {
+      const disk = yield* Deferred.make<void>()
+      let syncs = 0
+      const session: Session = {
+        ...faulty(() => false),
+        startSync: Effect.asVoid(Effect.forkDetach(Deferred.await(disk))),
+        sync: Effect.andThen(Effect.sync(() => void syncs++), Deferred.await(disk))
+      }
+      yield* withAgent({ replies: replies(), tools: [tool("write")], agent: { session } }, ({ events, prompt }) =>
+        Effect.gen(function*() {
+          const running = yield* Effect.forkChild(prompt("go"))
+          while (syncs === 0) yield* Effect.yieldNow
+          assert.strictEqual(shape(events).at(-1), "tool_call")
+          yield* Deferred.succeed(disk, undefined)
+          assert.deepStrictEqual(yield* Fiber.join(running), { success: true, text: "done" })
+          assert.strictEqual(syncs, 1)
+        }))
+      assert.strictEqual(syncs, 2)
+    }))
+
+  it.effect("that has lost what it took is told of when the session is left", () =>
+    Effect.gen(function*() {
+      const session: Session = { ...faulty(() => false), sync: Effect.fail(new SessionUnwritable({ path: "/s.jsonl", cause: "EIO", unsaved: 0 })) }
+      let seen: ReadonlyArray<AgentEvent> = []
+      yield* withAgent({ replies: () => says("done"), agent: { session } }, ({ events, prompt }) =>
+        Effect.andThen(prompt("go"), Effect.sync(() => void (seen = events))))
+      assert.lengthOf(notesOf(seen).filter((note) => note.startsWith("error: ") && note.includes("EIO")), 1)
+    }))
 
   it.effect("does not keep the conversation from being compacted", () =>
     withAgent({ replies: () => says("word ".repeat(2000)), compaction: { keep_recent_tokens: 1 }, contextWindow: 100_000, agent: { session: faulty(() => true) } }, ({ compact, entries, prompt }) =>

@@ -1,5 +1,6 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
+import { execFileSync } from "node:child_process"
 import { Effect, FileSystem } from "effect"
 import { loadProjectSettings, merged, permitted } from "../src/ProjectSettings.ts"
 
@@ -50,5 +51,8 @@ describe("a project's settings", () => {
       const wrong = yield* Effect.flip(loadProjectSettings(own, theirs))
       assert.strictEqual(wrong.file, theirs)
       assert.include(wrong.problems[0], "agent.max_tokens")
+      yield* fs.remove(theirs)
+      execFileSync("mkfifo", [theirs])
+      assert.deepStrictEqual((yield* Effect.flip(loadProjectSettings(own, theirs))).problems, ["is no regular file"])
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)))
 })

@@ -1,5 +1,7 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
+import { execFileSync } from "node:child_process"
+import { makeProjectGrants } from "../src/PermissionsFile.ts"
 import { Effect, FileSystem, Path } from "effect"
 import { makeTrust, type TrustState } from "../src/Trust.ts"
 
@@ -138,6 +140,22 @@ describe("trust", () => {
         // Another folder of the same repository is another project.
         yield* write("tree/.nimlet/config.json", "{}")
         assert.isFalse((yield* trust({ at: "tree" })).trusted)
+      })))
+
+  it.effect("waits for no pipe that stands where a file should", () =>
+    inSpace(({ root, trust, write }) =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        yield* write("work/.nimlet/config.json", "{}")
+        yield* write("work/.git", `gitdir: ${root}/work/own/worktrees/x\n`)
+        for (const pipe of ["work/own/worktrees/x/gitdir", "work/.nimlet/SYSTEM.md", "work/.nimlet/permissions.json"]) {
+          yield* fs.makeDirectory(`${root}/${pipe}`.replace(/[^/]*$/, ""), { recursive: true })
+          execFileSync("mkfifo", [`${root}/${pipe}`])
+        }
+        assert.isFalse((yield* trust({ says: false })).trusted)
+        const approved = yield* makeTrust({ file: `${root}/t.json`, home: `${root}/home`, workspace: `${root}/work`, extensions: [], answer: true })
+        yield* approved.resolve
+        assert.deepStrictEqual(yield* (yield* makeProjectGrants(`${root}/work`, approved)).allowed, [])
       })))
 
   it.effect("does not follow a link into another repository", () =>

@@ -1,5 +1,5 @@
 /** `extension.json` as text → manifest, or the reason it is skipped (seed 000, "The manifest"). */
-import { Result, Schema } from "effect"
+import { Effect, FileSystem, PlatformError, Result, Schema } from "effect"
 import { Manifest, PositiveSeconds } from "@nimlet/protocol"
 import { isJsonObject, parseJson } from "./Json.ts"
 import { firstBroken, type Rule, rule } from "./Rules.ts"
@@ -29,10 +29,20 @@ const decode = Schema.decodeUnknownResult(Manifest)
 
 /** Decodes a manifest; the failure is the reason in `skipping <folder>: <reason>`. */
 export const decodeManifest = (text: string): Result.Result<Manifest, string> =>
-  Result.flatMap(parseJson(text), (value) => {
+  Result.flatMap(Result.mapError(parseJson(text), (problem) => `invalid JSON in extension.json: ${problem.replaceAll(/\s+/g, " ")}`), (value) => {
     const reason = firstBroken(rules, value)
     return reason === undefined ? Result.mapError(decode(value), (error) => error.message) : Result.fail(reason)
   })
+
+/** The text of a manifest's file, read as the file system reads it, but for what is neither file nor folder: opening a pipe would wait for its writer. */
+export const manifestText = Effect.fnUntraced(function*(file: string): Effect.fn.Return<string, PlatformError.PlatformError, FileSystem.FileSystem> {
+  const fs = yield* FileSystem.FileSystem
+  const { type } = yield* fs.stat(file)
+  if (type !== "File" && type !== "Directory") {
+    return yield* PlatformError.systemError({ _tag: "InvalidData", module: "FileSystem", method: "readFileString", description: "no regular file", pathOrDescriptor: file })
+  }
+  return yield* fs.readFileString(file)
+})
 
 /** A budget above an hour is most likely meant in milliseconds. */
 export const looksLikeMilliseconds = (manifest: Manifest): boolean => (manifest.response_timeout_seconds ?? 0) > 3_600

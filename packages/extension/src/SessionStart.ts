@@ -1,6 +1,7 @@
 /** Starts the extensions of a session: finds them, spawns all at once, and waits for those the session needs. */
 import { type Context, Effect, Exit, type FileSystem, type Path, Scope } from "effect"
 import { Supervisor } from "@nimlet/actor"
+import { HookEvents, isHookName } from "@nimlet/protocol"
 import { reportCrashes } from "./CrashReport.ts"
 import { Diagnostics } from "./Diagnostics.ts"
 import { discover, type Found, settingsOf } from "./Discovery.ts"
@@ -48,6 +49,8 @@ export const offeringsOf = (members: ReadonlyArray<Member>): Effect.Effect<Reado
         return registered === undefined ? [] : [{ key, family, registration: registered }]
       })
   )
+
+const isGate = (event: string): boolean => isHookName(event) && HookEvents[event].kind === "gate"
 
 /** Whether calls are blocked when the extension cannot be asked. */
 export const isClosedGuard = ({ family, manifest }: Found): boolean => (manifest.on_failure ?? family.onFailure) === "block"
@@ -119,6 +122,9 @@ export const startSession = Effect.fnUntraced(function*(
       warn: (message) => warn(message, each.key),
       onRegistered: Effect.fnUntraced(function*(registration) {
         for (const message of [...faultsOf(registration, reserved.tools, each.family), ...replacementsOf(registration, reserved.tools, each.family)]) yield* warnOnce(message, each.key)
+        if (each.manifest.background === true && !isClosedGuard(each) && registration.events.some(isGate)) {
+          yield* warnOnce(`extension '${each.key}' wants to be asked before things are done, and "background": true lets them be done before it is there; take that out of its manifest`, each.key)
+        }
         if (!starting) yield* tellClashes
       }),
       onOffersChanged,

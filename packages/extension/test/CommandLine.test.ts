@@ -52,6 +52,15 @@ describe("commandLine", () => {
     assert.deepStrictEqual(on(posix, "odd\\name"), { program: "odd\\name", args: [], verbatim: false })
   })
 
+  // E-296
+  it("starts a module on Windows through node, by itself and through a batch file that calls node with it", () => {
+    assert.deepStrictEqual(on(windows, "./ext.mjs", "a b"), { program: "node", args: ["C:\\ext\\a\\ext.mjs", "a b"], verbatim: false })
+    const { args, program, verbatim } = on(windows, "./ext.cmd", "a b")
+    assert.deepStrictEqual([program, args.slice(0, -1), verbatim], ["cmd.exe", ["/e:ON", "/v:OFF", "/d", "/c"], true])
+    // What stands in such a file, `@node "%~dp0ext.mjs" %*`, gets the words as they are in the manifest.
+    assert.deepStrictEqual(asProgramsRead(asCmdReads(args.at(-1)!)), ["C:\\ext\\a\\ext.cmd", "a b"])
+  })
+
   // E-035
   it("starts scripts through their interpreter on Windows, whatever the case of their ending", () => {
     assert.deepStrictEqual(on(windows, "./ext.exe", "a b"), { program: "C:\\ext\\a\\ext.exe", args: ["a b"], verbatim: false })

@@ -1,5 +1,6 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
+import { execFileSync } from "node:child_process"
 import { Effect, FileSystem } from "effect"
 import { discover, niminal, nimlet, rootsOf } from "../src/index.ts"
 
@@ -54,6 +55,18 @@ describe("discover", () => {
       assert.deepStrictEqual(closedGuards, ["comma", "nameless", "seconds", "set", "typo"])
     }).pipe(Effect.provide(NodeServices.layer)))
 
+  it.effect("waits for no pipe that stands where a manifest should", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const home = yield* temp
+      for (const [folder, name] of [[".nimlet/extensions/a", "extension.json"], [".pi/agent/extensions/b", "package.json"], [".pi/agent/extensions", "c.ts"]] as const) {
+        yield* fs.makeDirectory(`${home}/${folder}`, { recursive: true })
+        execFileSync("mkfifo", [`${home}/${folder}/${name}`])
+      }
+      const { found, warnings } = yield* discover({ roots: rootsOf({ home, workspace: home, trusted: false }), paths: [] })
+      assert.deepStrictEqual([found, warnings], [[], [`skipping ${home}/.nimlet/extensions/a: cannot read manifest`]])
+    }).pipe(Effect.provide(NodeServices.layer)))
+
   it.effect("takes a project's word for the project's own extensions and for no other, and says what it passes over", () =>
     Effect.gen(function*() {
       const home = yield* temp
@@ -82,12 +95,34 @@ describe("discover", () => {
       assert.includeMembers([...warnings], ["guard.on_failure", "guard.disabled", "broken.disabled"].map(passed))
     }).pipe(Effect.provide(NodeServices.layer)))
 
+  it.effect("tells of keys and names that are nearly some that mean something, of closed guards that are not there, and of what is off though it was named", () =>
+    Effect.gen(function*() {
+      const root = yield* temp
+      const fs = yield* FileSystem.FileSystem
+      yield* put(`${root}/guard`, { ...program("guard"), on_failiure: "block", Restart: false, description: "of its author", version: 1 })
+      yield* put(`${root}/off`, program("off"))
+      yield* fs.makeDirectory(`${root}/pack`)
+      yield* fs.writeFileString(`${root}/pack/a.js`, "")
+      yield* fs.writeFileString(`${root}/pack/package.json`, JSON.stringify({ name: "pack", pi: { extensions: ["./a.js"], backgruond: true } }))
+      const settings = { gaurd: { on_failure: "open" }, elsewhere: { restart: false }, wall: { on_failure: "block" }, off: { disabled: true } } as const
+      const { warnings } = yield* discover({ roots: [{ path: root, family: nimlet, project: false }], paths: [`${root}/off`], settings, settingsFile: "config.json" })
+      assert.deepStrictEqual(warnings, [
+        `${root}/guard/extension.json: on_failiure is ignored, there is no such key; on_failure is meant, it seems`,
+        `${root}/guard/extension.json: Restart is ignored, there is no such key; restart is meant, it seems`,
+        `${root}/pack/package.json: backgruond is ignored, there is no such key; background is meant, it seems`,
+        "config.json: extensions.gaurd is ignored, no extension of that name was found; guard is meant, it seems",
+        "config.json: extensions.wall is ignored, no extension of that name was found"
+      ])
+      const named = yield* discover({ roots: [], paths: [`${root}/off`], settings: { off: { disabled: true } }, settingsFile: "config.json" })
+      assert.deepStrictEqual(named.warnings, ["extension 'off' is not started, though it was named by path: extensions.off.disabled is set in config.json"])
+    }).pipe(Effect.provide(NodeServices.layer)))
+
   // E-036 E-037 E-038 E-039 E-040
   it.effect("skips bad manifests with `skipping <folder>: <reason>` and goes on", () =>
     Effect.gen(function*() {
       const root = yield* temp
       const fs = yield* FileSystem.FileSystem
-      yield* put(`${root}/a`, "{")
+      yield* put(`${root}/a`, '{\n  "name": "a",\n  oops\n}')
       yield* put(`${root}/b`, { command: ["x"] })
       yield* put(`${root}/c`, program("c"))
       yield* put(`${root}/d`, { name: "d" })
@@ -97,7 +132,7 @@ describe("discover", () => {
       const { found, warnings } = yield* discover({ roots, paths: [`${root}/nowhere`] })
       assert.deepStrictEqual(found.map(({ key }) => key), ["c"])
       assert.strictEqual(warnings.length, 4)
-      assert.match(warnings[0]!, new RegExp(`^skipping ${root}/a: .*JSON`))
+      assert.match(warnings[0]!, new RegExp(`^skipping ${root}/a: invalid JSON in extension.json: [^\n]+$`))
       assert.strictEqual(warnings[1], `skipping ${root}/b: missing name`)
       assert.strictEqual(warnings[2], `skipping ${root}/d: command must be an array`)
       assert.strictEqual(warnings[3], `skipping ${root}/nowhere: cannot read manifest`)

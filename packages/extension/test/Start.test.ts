@@ -182,6 +182,21 @@ describe("settings of a start", () => {
 })
 
 describe("waiting at the start", () => {
+  it.effect.each([["an open guard", {}, 1], ["a closed one", { on_failure: "block" }, 0]] as const)(
+    "%s in the background is told of once, for what it lets pass before it is there", ([, more, told]) => {
+      const a = peer({ events: ["turn_start", "tool_call"] }, answering({}))
+      const b = peer({ events: ["turn_start"] }, answering({}))
+      return Effect.gen(function*() {
+        const host = yield* startAll({ manifests: { a: { background: true, ...more }, b: { background: true } } })
+        const report = yield* host.start
+        yield* settle
+        const warnings = [...report.warnings, ...host.diagnostics.map(({ message }) => message)]
+        assert.strictEqual(warnings.filter((message) => message.startsWith("extension 'a' wants to be asked before things are done")).length, told)
+        assert.strictEqual(warnings.length, told)
+      }).pipe(Effect.provide(memory({ a: a.script, b: b.script })))
+    }
+  )
+
   it.effect("one in the background is not waited for, and takes part once it has registered", () => {
     const a = slowly(peer({ tools: [tool("t")], events: ["tool_call"] }, answering({ allow: false, reason: "a" })), 5_000)
     return Effect.gen(function*() {

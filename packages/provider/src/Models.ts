@@ -3,6 +3,7 @@ import { Context, Duration, Effect, FileSystem, Layer, Option, type Redacted } f
 import * as LanguageModel from "effect/ai/LanguageModel"
 import * as AiSdk from "./AiSdk.ts"
 import type { AiProviderOptions, Fetch } from "./AiSdk/Model.ts"
+import { rehearse } from "./AiSdk/Rehearsal.ts"
 import { type AuthFile, type CredentialSearch, type Environment, findCredential, readAuthFile } from "./Credentials.ts"
 import { guessModel, makeModelCatalog } from "./ModelCatalog.ts"
 import { type ModelEntry, type ModelInfo, withEntry } from "./ModelInfo.ts"
@@ -85,7 +86,13 @@ export interface ModelsOptions {
   readonly fetch?: Fetch
 }
 
-const load: { readonly [A in Api | "openai-compatible"]: Effect.Effect<{ readonly connect: (endpoint: Endpoint) => AiSdk.Connection }> } = {
+/** A wire format's module: the way to a provider, and the shortest answer such a one could send. */
+interface Wire {
+  readonly connect: (endpoint: Endpoint) => AiSdk.Connection
+  readonly sample: string
+}
+
+const load: { readonly [A in Api | "openai-compatible"]: Effect.Effect<Wire> } = {
   "anthropic": Effect.promise(() => import("./providers/anthropic.ts")),
   "openai-responses": Effect.promise(() => import("./providers/openai-responses.ts")),
   "openai-chat": Effect.promise(() => import("./providers/openai-chat.ts")),
@@ -171,6 +178,18 @@ const make = Effect.fnUntraced(function*(options: ModelsOptions): Effect.fn.Retu
     return "offline"
   })
 
+  const rehearsed = new Map<string, Promise<unknown>>()
+  // Once a wire format. What a rehearsal does not like, the real answer may not have.
+  const rehearsal = (name: keyof typeof load, { connect, sample }: Wire): Effect.Effect<void> =>
+    Effect.promise(() => {
+      const before = rehearsed.get(name)
+      if (before !== undefined) return before
+      const { model } = connect({ provider: name, model: "rehearsal", baseURL: "http://localhost", headers: {}, apiKey: undefined, thinks: false })
+      const now = rehearse(model, sample).catch(() => undefined)
+      rehearsed.set(name, now)
+      return now
+    }).pipe(Effect.asVoid)
+
   const endpointOf = (provider: string, api: Api, preset: Preset | undefined, ref: ModelRef): Effect.Effect<string, InvalidEndpoint> => {
     const moved = preset?.endpointVariable === undefined ? undefined : options.environment[preset.endpointVariable]
     const endpoint = ref.endpoint ?? settingsOf(provider)?.endpoint ?? (moved === "" ? undefined : moved) ?? preset?.endpoint ?? ""
@@ -196,7 +215,8 @@ const make = Effect.fnUntraced(function*(options: ModelsOptions): Effect.fn.Retu
     const [file, info] = yield* Effect.all([authFile, about(provider, model)], { concurrency: 2 })
     const { found, variables } = yield* search(provider, file, ref.apiKey)
     if (Option.isNone(found) && needsKey(provider, file)) return yield* new MissingCredential({ provider, variables })
-    const loaded = load[api === "openai-chat" && provider !== "openai" ? "openai-compatible" : api]
+    const wire = api === "openai-chat" && provider !== "openai" ? "openai-compatible" : api
+    const loaded = Effect.tap(load[wire], (loaded) => rehearsal(wire, loaded))
     const thinks = info.thinkingLevels.some((level) => level !== "off")
     const endpoint: Endpoint = { provider, model, baseURL, apiKey: Option.getOrUndefined(found)?.key, headers: headersOf(settings), thinks }
     const optionsName = api === "openai-responses" ? "openai" : api === "openai-chat" ? provider : api

@@ -2,7 +2,7 @@
  * The end of a session file: lines are added, in order, each with one `write`, and never half a line. What the disk refuses
  * waits here and goes first the next time.
  */
-import { Effect, Exit, FileSystem, Option, Path, type PlatformError, Scope } from "effect"
+import { Effect, Exit, FileSystem, Option, Path, type PlatformError, Scope, Semaphore } from "effect"
 import { type SessionLocked, type SessionUnreadable, SessionUnwritable, systemWord } from "./SessionError.ts"
 
 /** Where lines go, and what must come before the first of them. */
@@ -22,6 +22,8 @@ export interface SessionWriter {
   readonly write: (line: string) => Effect.Effect<void, SessionUnwritable>
   /** Adds what waits, and returns when everything is on the disk, not only with the system. */
   readonly sync: Effect.Effect<void, SessionUnwritable>
+  /** Adds what waits and begins to bring it to the disk; what goes wrong with that is told by the next `sync`. */
+  readonly startSync: Effect.Effect<void, SessionUnwritable>
   /** How many lines wait. */
   readonly waiting: Effect.Effect<number>
 }
@@ -50,7 +52,11 @@ export const makeWriter = Effect.fnUntraced(function*(
   const inner = yield* Scope.make()
   let claimed = !fresh
   let target: Target | undefined
-  let unsynced = false
+  // Lines with the system, and those of them that are on the disk.
+  let saved = 0
+  let synced = 0
+  let late: SessionUnwritable | undefined
+  const oneSync = Semaphore.makeUnsafe(1).withPermits(1)
   let named = !fresh
 
   const entriesWaiting = () => waiting.length - (fresh && waiting[0] === options.header ? 1 : 0)
@@ -90,7 +96,7 @@ export const makeWriter = Effect.fnUntraced(function*(
       to.end += bytes.length
       to.ragged = false
     } else if (!(yield* repair(to, bytes.length))) yield* written
-    unsynced = true
+    saved++
   })
 
   const flush = Effect.gen(function*() {
@@ -113,18 +119,28 @@ export const makeWriter = Effect.fnUntraced(function*(
     return Effect.ignore(Effect.scoped(Effect.flatMap(fs.open(folder, { flag: "r" }), (handle) => handle.sync)))
   })
 
-  const sync = Effect.suspend(() => entriesWaiting() > 0 ? flush : Effect.void).pipe(
-    Effect.andThen(Effect.suspend(() =>
-      target === undefined || !unsynced
-        ? Effect.void
-        : target.handle.sync.pipe(
-          Effect.mapError((error) => refused(systemWord(error))),
-          Effect.andThen(syncName),
-          Effect.map(() => {
-            unsynced = false
-          })
-        )
-    ))
+  const flushWaiting = Effect.suspend(() => entriesWaiting() > 0 ? flush : Effect.void)
+  const toDisk = oneSync(Effect.suspend(() => {
+    if (target === undefined || synced === saved) return Effect.void
+    const upTo = saved
+    return target.handle.sync.pipe(
+      Effect.mapError((error) => refused(systemWord(error))),
+      Effect.andThen(syncName),
+      Effect.map(() => {
+        synced = upTo
+      })
+    )
+  }))
+  // A system that has refused once may call the same lines safe the next time.
+  const tellLate = Effect.suspend(() => {
+    const told = late
+    late = undefined
+    return told === undefined ? Effect.void : Effect.fail(told)
+  })
+  const sync = flushWaiting.pipe(Effect.andThen(toDisk), Effect.andThen(tellLate))
+  const startSync = Effect.andThen(
+    flushWaiting,
+    Effect.forkIn(Effect.catch(toDisk, (error) => Effect.sync(() => void (late = error))), inner)
   )
 
   yield* Effect.addFinalizer(() => Effect.andThen(Effect.ignore(sync), Scope.close(inner, Exit.void)))
@@ -136,6 +152,7 @@ export const makeWriter = Effect.fnUntraced(function*(
         return flush
       }),
     sync,
+    startSync: Effect.asVoid(startSync),
     waiting: Effect.sync(entriesWaiting)
   }
 })

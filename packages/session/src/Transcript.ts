@@ -1,6 +1,6 @@
 /**
- * Entries as the model is to see them. Pure. Bookkeeping entries are passed over; results that stand together become
- * one tool message; the latest compaction stands for what came before it (seed 000, "Session entries"). Providers refuse
+ * Entries as the model is to see them. Pure. Bookkeeping entries are passed over; the results of an answer's calls
+ * become one tool message; the latest compaction stands for what came before it (seed 000, "Session entries"). Providers refuse
  * a call without its one result, and a result without its call: where damage parted them, the transcript makes it good.
  */
 import * as Prompt from "effect/ai/Prompt"
@@ -174,23 +174,30 @@ export const makeTranscript = (): (entries: Entries) => ReadonlyArray<Prompt.Mes
     const compacted = latestCompaction(entries)
     const kept = compacted === undefined ? entries : entries.slice(compacted.start)
     const messages: Array<Prompt.Message> = compacted === undefined ? [] : [summaryMessage(compacted.summary)]
-    let group: Array<ToolResultEntry> = []
-    // Calls that have no result yet, by id, and a cut answer: it is told if the user speaks next, not if it was tried again.
-    const open = new Map<string, ToolUsePart>()
+    // The calls of the last answer, their results by id, and the result that came last. Calls that ran together were
+    // saved as they ended; the model reads their results in its own order.
+    let made: ReadonlyArray<ToolUsePart> = []
+    const given = new Map<string, ToolResultEntry>()
+    let last: ToolResultEntry | undefined
+    // A cut answer: it is told if the user speaks next, not if it was tried again.
     let cut: AssistantEntry | undefined
     const closeGroup = () => {
-      const last = group.at(-1)
-      if (open.size > 0) messages.push(toolMessage([...group, ...Array.from(open.values(), lostResult)]))
-      else if (last !== undefined) messages.push(results(group, last))
-      group = []
-      open.clear()
+      if (made.length > 0) {
+        const group = made.map((call) => given.get(call.id) ?? lostResult(call))
+        messages.push(last !== undefined && given.size === made.length ? results(group, last) : toolMessage(group))
+      }
+      made = []
+      given.clear()
+      last = undefined
     }
     const push = (message: Prompt.Message) => {
       if (message.content.length > 0) messages.push(message)
     }
     for (const entry of kept) {
       if (isResult(entry)) {
-        if (open.delete(entry.id)) group.push(entry)
+        if (given.has(entry.id) || !made.some(({ id }) => id === entry.id)) continue
+        given.set(entry.id, entry)
+        last = entry
       } else if (isUser(entry) || isCustomMessage(entry)) {
         closeGroup()
         if (cut !== undefined) push(assistant(cut))
@@ -200,7 +207,7 @@ export const makeTranscript = (): (entries: Entries) => ReadonlyArray<Prompt.Mes
         closeGroup()
         cut = entry.cut === true ? entry : undefined
         if (cut === undefined) push(assistant(entry))
-        for (const call of calls(entry)) open.set(call.id, call)
+        made = calls(entry)
       }
     }
     closeGroup()

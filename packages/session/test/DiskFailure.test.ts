@@ -189,6 +189,28 @@ describe("a disk that refuses", () => {
       })
     ))
 
+  it.effect("begins to take entries without being waited for; the next sync tells what went wrong", () =>
+    onDisk((disk) =>
+      Effect.scoped(Effect.gen(function*() {
+        const session = yield* (yield* Sessions).create({ workspace: "/w", persist: true })
+        yield* session.append(say("one"))
+        disk.fault = { share: 0, truncates: true }
+        yield* session.startSync
+        while (disk.syncs === 0) yield* Effect.yieldNow
+        disk.fault = undefined
+        assert.strictEqual((yield* Effect.flip(session.sync)).cause, "EIO: no")
+        assert.strictEqual(disk.syncs, 2)
+        yield* session.sync
+        assert.strictEqual(disk.syncs, 2)
+        yield* session.append(say("two"))
+        yield* session.startSync
+        yield* session.append(say("three"))
+        yield* session.sync
+        yield* session.sync
+        assert.strictEqual(disk.syncs, 4)
+      }))
+    ))
+
   it.effect("does not lose a line that somebody else wrote", () =>
     onDisk((disk) =>
       Effect.scoped(Effect.gen(function*() {

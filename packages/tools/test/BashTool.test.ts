@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, Fiber, Schedule } from "effect"
+import { Clock, Effect, Fiber, type FileSystem, Schedule } from "effect"
 import { TestClock } from "effect/testing"
 import { readFileSync } from "node:fs"
 import { bashTool } from "../src/index.ts"
@@ -94,6 +94,15 @@ describe("bash on this machine", () => {
         yield* waitUntilGone(left.pid)
       }))
   }
+
+  it.live("what left its group is ended before the session is over, also on a machine that is slow to say what runs", () =>
+    Effect.gen(function*() {
+      const slow = (fs: FileSystem.FileSystem) => ({
+        readDirectory: (path: string, options?: Parameters<typeof fs.readDirectory>[1]) => Effect.delay(fs.readDirectory(path, options), path === "/proc" ? "400 millis" : 0)
+      })
+      const pid = yield* inWorkspace(() => Effect.map(bash(`setsid sleep 600 & ${untilRuns("sleep")}; echo done`), ({ details }) => leftOf(details)[0]!.pid), {}, slow)
+      assert.isTrue(isGone(pid))
+    }))
 
   it.live("what a failed command left outside its group is named, and nothing that ended with it", () =>
     inWorkspace((w) => Effect.gen(function*() {

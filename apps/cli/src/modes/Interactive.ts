@@ -47,6 +47,7 @@ export const interact = Effect.fnUntraced(function*(invocation: Invocation, host
   const company = yield* Deferred.make<Company>()
   let present: Company | undefined
   let ticking = false
+  let code = 0
 
   const tick = Effect.gen(function*() {
     while (screen.state.run !== undefined || screen.state.leaving !== undefined) {
@@ -154,6 +155,7 @@ export const interact = Effect.fnUntraced(function*(invocation: Invocation, host
     opened: (session) => Effect.sync(() => void screen.dispatch({ type: "opened", session })),
     switched: (_, session) => Effect.sync(() => void screen.dispatch({ type: "opened", session })),
     refused: () => Effect.void,
+    unsaved: (message) => Effect.andThen(Effect.sync(() => void (code = 1)), output.err(`nimlet: ${message}\n`)),
     closed: () => Effect.void,
     onlooker: {
       watch: Effect.flatMap(Extensions, ({ changes }) => Stream.runForEach(changes, (figures) => Effect.sync(() => void screen.dispatch({ type: "figures", figures })))),
@@ -193,5 +195,5 @@ export const interact = Effect.fnUntraced(function*(invocation: Invocation, host
     fork(Effect.delay(output.err("Waiting for extensions to stop.\n"), patience))
   }))
   yield* Effect.raceFirst(run(invocation, host, mode, { typed: "", piped: { text: "", silent: false, garbled: false, excessive: false } }), left)
-  return 0
+  return code
 }, Effect.scoped)

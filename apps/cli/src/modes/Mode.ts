@@ -49,6 +49,8 @@ export interface Mode {
   readonly switched: (from: string, to: string) => Effect.Effect<void>
   /** It cannot start after all; whoever started us is told on standard error, too. */
   readonly refused: (why: string) => Effect.Effect<void>
+  /** Something of the session could not be saved up to the end; absent for a diagnostic. */
+  readonly unsaved?: (message: string) => Effect.Effect<void>
   /** The run has ended and its session with it. */
   readonly closed: (sessionId: string, result: RunResult) => Effect.Effect<void>
   /** In place of one prompt: speaks with the agent until it is over. Its success is the exit code. */

@@ -138,7 +138,11 @@ export const makeRpcMode = Effect.fnUntraced(function*(
       failed = true
       return writer.event({ type: "diagnostic", level: "error", message })
     },
-    closed: close,
+    // Whoever ends us by a signal ends it before it has come to its own end.
+    closed: (id, { success }) => {
+      failed ||= !success
+      return close(id)
+    },
     queues: (settings) => Object.assign(modes, settings),
     onIdleInput: (input) => Effect.flatMap(Deferred.await(idle), (run) => run(input)),
     converse: Effect.fnUntraced(function*(conversing) {

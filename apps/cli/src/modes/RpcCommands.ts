@@ -31,9 +31,10 @@ export interface RpcCommandOptions {
   readonly scope: Scope.Scope
 }
 
-type Handlers = {
-  readonly [N in Exclude<RpcCommandName, FrontCommand["type"]>]: (command: Extract<RpcCommand, { readonly type: N }>) => Effect.Effect<unknown>
-}
+type AgentCommandName = AgentCommand["type"]
+/** The command of a name; of several names, one of theirs. */
+type Named<N extends AgentCommandName> = { readonly [K in N]: { readonly type: K } & Extract<AgentCommand, { readonly type: K }> }[N]
+type Handlers = { readonly [N in AgentCommandName]: (command: Named<N>) => Effect.Effect<unknown> }
 
 const offers: { readonly [O in Exclude<Offer, "accepted">]: string } = {
   idle: "Agent is idle; use prompt.",
@@ -197,11 +198,8 @@ export const makeRpcCommands = Effect.fnUntraced(function*(
       })
   }
 
-  const obey = (command: AgentCommand): Effect.Effect<unknown> => {
-    if (stopping) return fail(command.id, "RPC is shutting down.")
-    const handle: (command: never) => Effect.Effect<unknown> = handlers[command.type]
-    return handle(command as never)
-  }
+  const handle = <N extends AgentCommandName>(command: Named<N>) => handlers[command.type](command)
+  const obey = (command: AgentCommand): Effect.Effect<unknown> => stopping ? fail(command.id, "RPC is shutting down.") : handle(command)
   const obeyLater = (command: AgentCommand) =>
     Effect.suspend(() => {
       waiting++

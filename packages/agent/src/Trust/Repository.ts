@@ -2,7 +2,8 @@
  * Which git repository a folder is a checkout of. A worktree says so itself, and may lie: it is believed only when the
  * repository it names has a record of it, too.
  */
-import { Effect, FileSystem, Path } from "effect"
+import { Effect, FileSystem, Option, Path } from "effect"
+import { textIn } from "../Resources/ResourceFile.ts"
 
 /** A place in a repository, the same in each of its worktrees. */
 export interface Place {
@@ -17,7 +18,7 @@ export const placeOf = Effect.fnUntraced(function*(folder: string): Effect.fn.Re
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const real = (file: string) => Effect.orElseSucceed(fs.realPath(file), () => undefined)
-  const read = (file: string) => Effect.map(Effect.orElseSucceed(fs.readFileString(file), () => ""), (text) => text.slice(0, 4096).trim())
+  const read = (file: string) => Effect.map(textIn(file, 4096), Option.match({ onNone: () => "", onSome: (text) => text.trim() }))
 
   const repositoryAt = Effect.fnUntraced(function*(top: string) {
     const git = path.join(top, ".git")

@@ -25,10 +25,13 @@ export interface WorkerFiles {
   readonly module: (name: string) => URL
 }
 
+/** The ending of this package's files: of its sources, or of what they were built into. */
+const ending = import.meta.url.endsWith(".ts") ? "ts" : "js"
+
 /** The worker half as it stands in this package. */
 export const workerSources: WorkerFiles = {
-  entry: new URL("../worker/main.ts", import.meta.url),
-  module: (name) => new URL(`../worker/modules/${name}.ts`, import.meta.url)
+  entry: new URL(`../worker/main.${ending}`, import.meta.url),
+  module: (name) => new URL(`../worker/modules/${name}.${ending}`, import.meta.url)
 }
 
 /** Import specifier → address. */

@@ -3,6 +3,7 @@ import { createAnthropic } from "@ai-sdk/anthropic"
 import { Predicate, Redacted } from "effect"
 import type { Connection, Said } from "../AiSdk.ts"
 import type { AiProviderOptions } from "../AiSdk/Model.ts"
+import { bodyOf } from "../AiSdk/Rehearsal.ts"
 import { anthropicStrictness } from "../AiSdk/Strict.ts"
 import type { Endpoint } from "./Endpoint.ts"
 
@@ -64,3 +65,13 @@ export const connect = (endpoint: Endpoint): Connection => ({
       fetch
     })(endpoint.model)
 })
+
+/** The shortest answer it could send. */
+export const sample = bodyOf([
+  { type: "message_start", message: { type: "message", id: "m", role: "assistant", model: "m", content: [], stop_reason: null, usage: { input_tokens: 1, output_tokens: 1 } } },
+  { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+  { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "." } },
+  { type: "content_block_stop", index: 0 },
+  { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 1 } },
+  { type: "message_stop" }
+])

@@ -3,6 +3,7 @@ import { createMistral } from "@ai-sdk/mistral"
 import { Hash, Redacted } from "effect"
 import type { Connection } from "../AiSdk.ts"
 import type { AiMessage } from "../AiSdk/Model.ts"
+import { bodyOf } from "../AiSdk/Rehearsal.ts"
 import { openaiStrictness } from "../AiSdk/Strict.ts"
 import type { Endpoint } from "./Endpoint.ts"
 
@@ -37,3 +38,9 @@ export const connect = (endpoint: Endpoint): Connection => ({
       fetch
     })(endpoint.model)
 })
+
+/** The shortest answer it could send. */
+export const sample = bodyOf([
+  { id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta: { role: "assistant", content: "." }, finish_reason: null }] },
+  { id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta: {}, finish_reason: "stop" }], usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 } }
+])

@@ -2,6 +2,7 @@
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
 import { Redacted } from "effect"
 import type { Connection } from "../AiSdk.ts"
+import { bodyOf } from "../AiSdk/Rehearsal.ts"
 import { openaiStrictness } from "../AiSdk/Strict.ts"
 import type { Endpoint } from "./Endpoint.ts"
 
@@ -19,3 +20,9 @@ export const connect = (endpoint: Endpoint): Connection => ({
       ...(endpoint.apiKey === undefined ? {} : { apiKey: Redacted.value(endpoint.apiKey) })
     })(endpoint.model)
 })
+
+/** The shortest answer it could send. */
+export const sample = bodyOf([
+  { id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta: { role: "assistant", content: "." }, finish_reason: null }] },
+  { id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta: {}, finish_reason: "stop" }], usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 } }
+])

@@ -2,6 +2,7 @@
 import { createOpenAI } from "@ai-sdk/openai"
 import { Redacted } from "effect"
 import type { Connection } from "../AiSdk.ts"
+import { bodyOf } from "../AiSdk/Rehearsal.ts"
 import { openaiStrictness } from "../AiSdk/Strict.ts"
 import type { Endpoint } from "./Endpoint.ts"
 
@@ -23,3 +24,12 @@ export const connect = (endpoint: Endpoint): Connection => ({
       fetch
     }).responses(endpoint.model)
 })
+
+/** The shortest answer it could send. */
+export const sample = bodyOf([
+  { type: "response.created", response: { id: "r", created_at: 1, model: "m" } },
+  { type: "response.output_item.added", output_index: 0, item: { type: "message", id: "i" } },
+  { type: "response.output_text.delta", item_id: "i", delta: "." },
+  { type: "response.output_item.done", output_index: 0, item: { type: "message", id: "i" } },
+  { type: "response.completed", response: { usage: { input_tokens: 1, output_tokens: 1 } } }
+])

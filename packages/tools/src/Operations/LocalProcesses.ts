@@ -1,5 +1,5 @@
 /** Processes of this machine, each in its own group. */
-import { Cause, Effect, Exit, Fiber, FileSystem, Path, PlatformError, Random, Scope, Stream } from "effect"
+import { Cause, type Duration, Effect, Exit, Fiber, FileSystem, Path, PlatformError, Random, Scope, Stream } from "effect"
 import * as ChildProcess from "effect/process/ChildProcess"
 import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
 import type { ChildProcessHandle } from "effect/process/ChildProcessSpawner"
@@ -13,6 +13,8 @@ import type { FindProcesses, ProcessQuery } from "./ProcessTable.ts"
 const KILL_AFTER = "200 millis"
 /** By then TERM and KILL are out. The spawner looks on for a second where nobody reaps the dead; nobody has to wait for that. */
 const CLOSE_WAIT = "300 millis"
+/** To look for what left its group and end it. It takes a quarter of a second where the machine has time. */
+const SEARCH_WAIT = "3 seconds"
 /** After a program ended, its output is waited for until it is quiet for so long; what it left running may hold it open. */
 const QUIET_MILLIS = 50
 /** Rounds of `QUIET_MILLIS` at most, while something it left running goes on printing. What the program itself printed is long there. */
@@ -41,8 +43,8 @@ const isGroupAlive = (group: number): boolean => {
 }
 
 /** Ends something without waiting longer than it may take. */
-const within = (self: Effect.Effect<unknown>): Effect.Effect<void> =>
-  self.pipe(Effect.forkDetach, Effect.flatMap(Fiber.await), Effect.timeoutOption(CLOSE_WAIT), Effect.asVoid)
+const within = (limit: Duration.Input, self: Effect.Effect<unknown>): Effect.Effect<void> =>
+  self.pipe(Effect.forkDetach, Effect.flatMap(Fiber.await), Effect.timeoutOption(limit), Effect.asVoid)
 
 const signal = (pid: number, name: "SIGTERM" | "SIGKILL"): void => {
   try {
@@ -155,13 +157,13 @@ export const makeLocalProcesses = Effect.fnUntraced(function*(
       Effect.flatMap(find(left.query), (found) => {
         if (found === undefined ? isGroupAlive(left.group) : found.length > 0) return Effect.void
         background.delete(left)
-        return within(Scope.close(left.scope, Exit.void))
+        return within(CLOSE_WAIT, Scope.close(left.scope, Exit.void))
       }), { discard: true })
   )
   yield* Effect.addFinalizer(() =>
     Effect.all([
-      ...[...background].map(({ scope }) => within(Scope.close(scope, Exit.void))),
-      ...(background.size > 0 || escaped ? [within(endMarked(find, { mark: `${MARK}=${session}-` }))] : [])
+      ...[...background].map(({ scope }) => within(CLOSE_WAIT, Scope.close(scope, Exit.void))),
+      ...(background.size > 0 || escaped ? [within(SEARCH_WAIT, endMarked(find, { mark: `${MARK}=${session}-` }))] : [])
     ], { concurrency: "unbounded", discard: true })
   )
 
@@ -171,7 +173,7 @@ export const makeLocalProcesses = Effect.fnUntraced(function*(
       background.add({ group, query, scope })
       return { code, background: true, left }
     }
-    yield* within(Scope.close(scope, Exit.void))
+    yield* within(CLOSE_WAIT, Scope.close(scope, Exit.void))
     // The spawner itself ends the group of a program that failed, but not what left the group.
     const outside = left.filter((process) => process.escaped)
     return { code, background: outside.length > 0, left: outside }
@@ -186,8 +188,8 @@ export const makeLocalProcesses = Effect.fnUntraced(function*(
         const exit = yield* Effect.exit(restore(runIn(request, mark, scope)))
         if (Exit.isSuccess(exit)) return yield* settle(exit.value, scope)
         yield* Effect.all([
-          within(Scope.close(scope, exit)),
-          ...(mark === undefined || !Cause.hasInterrupts(exit.cause) ? [] : [within(endMarked(find, { mark: `${MARK}=${mark}\0` }))])
+          within(CLOSE_WAIT, Scope.close(scope, exit)),
+          ...(mark === undefined || !Cause.hasInterrupts(exit.cause) ? [] : [within(SEARCH_WAIT, endMarked(find, { mark: `${MARK}=${mark}\0` }))])
         ], { concurrency: "unbounded", discard: true })
         return yield* Effect.failCause(exit.cause)
       })

@@ -77,7 +77,7 @@ export const makeStanding = ({ company, ids, remember, settingsFile, show, tell 
     const state = yield* given.agent.setThinking(level)
     yield* selected(given)
     yield* tell(state.level === level ? `Thinking: ${level}.` : `This model has no level ${level}: it thinks ${state.level ?? "as it does by itself"}.`)
-  }, Effect.catch((error) => tell(error.message, "error")))
+  })
 
   const keepTheme = (theme: string) => Effect.catch(saveSetting(settingsFile, ["theme"], theme), (error) => tell(error.message, "warning"))
 

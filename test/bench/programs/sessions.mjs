@@ -2,7 +2,7 @@
  * What the session store costs: resuming long sessions, listing many, appending to a short one and a long one. Each case
  * runs in a process of its own, so that its peak memory is its own.
  *
- *     node test/bench/sessions.mjs [--check] [CASE]…
+ *     node test/bench/programs/sessions.mjs [--check | --json] [CASE]…
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Layer } from "effect"
@@ -10,8 +10,8 @@ import { spawnSync } from "node:child_process"
 import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Sessions, transcript } from "../../packages/session/src/index.ts"
-import { median } from "./measure.mjs"
+import { Sessions, transcript } from "@nimlet/session"
+import { median } from "../measure.mjs"
 
 const at = "2026-01-01T00:00:00.000Z"
 const line = (value) => `${JSON.stringify(value)}\n`
@@ -129,6 +129,8 @@ const [first, ...rest] = process.argv.slice(2)
 if (first === "--run") {
   const found = await cases[rest[0]].run(rest[1])
   console.log(JSON.stringify({ ...found, rss: peak() }))
+} else if (first === "--json") {
+  console.log(JSON.stringify(runCase(rest[0])))
 } else {
   const check = first === "--check"
   const names = (check ? rest : process.argv.slice(2)).length > 0 ? (check ? rest : process.argv.slice(2)) : Object.keys(cases)

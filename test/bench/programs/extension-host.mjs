@@ -7,7 +7,7 @@ import { join, resolve } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { pathToFileURL } from "node:url"
 
-const root = resolve(import.meta.dirname, "../..")
+const root = resolve(import.meta.dirname, "../../..")
 export const program = join(import.meta.dirname, "extension-program.mjs")
 
 /** A module by its name, as the package in `folder` finds it: the workspace's root depends on none of ours. */
