@@ -11,12 +11,13 @@ import { AtomicSession, Diagnostics, discover, Extensions, families, Frontend, H
 import type { ModelError } from "@nimlet/provider"
 import { type Session, type SessionLocked, type SessionNotFound, Sessions, type SessionUnreadable } from "@nimlet/session"
 import { type Asker, askUserTool, builtins, type FileFailed, layerLocal, localTools, Operations } from "@nimlet/tools"
-import { UsageError } from "./Argv.ts"
+import { foreignValues, UsageError } from "./Argv.ts"
+import { settledPrompt } from "./ExtensionFlags.ts"
 import type { Invocation } from "./Flags.ts"
 import { chooseExtensions } from "./ExtensionChoice.ts"
 import { layerExtensions } from "./Extensions.ts"
 import type { Host } from "./Host.ts"
-import { chooseModel, type ChosenModel, keyVariables, type NoModel, type ThinkingUnknown, withOffered } from "./Model.ts"
+import { chooseModel, type ChosenModel, keyVariables, knownModel, type NoModel, type ThinkingUnknown, withOffered } from "./Model.ts"
 import { modelCommands } from "./ModelCommands.ts"
 import type { Mode } from "./modes/Mode.ts"
 import { projectTrust, skippedNotice } from "./ProjectTrust.ts"
@@ -164,7 +165,13 @@ export const run = Effect.fnUntraced(function*(
   const sessions = yield* Layer.build(Sessions.layer(sessionFolder(settings, host, path), host))
   const session = yield* openSession(invocation, workspace).pipe(Effect.provideContext(sessions))
   const chosen = chooseExtensions({ invocation: { ...invocation, approve: trust.current().trusted }, settings, host, workspace, path })
-  const mayOffer = Effect.map(discover(chosen), ({ found }) => found.length > 0)
+  const found = yield* Effect.cached(Effect.map(discover(chosen), ({ found }) => found))
+  const mayOffer = Effect.map(found, (all) => all.length > 0)
+  const [stranger] = invocation.foreign
+  // Modules alone register flags.
+  if (stranger !== undefined && !(yield* found).some(({ family }) => family.runsAs === "thread")) {
+    return yield* new UsageError({ problem: `Unknown option: --${stranger.name}` })
+  }
   const choice = yield* chooseModel({ invocation, settings, session, host }, mayOffer)
   // The provider's code loads while extensions start.
   yield* Effect.forkScoped(choice.warm)
@@ -194,6 +201,7 @@ export const run = Effect.fnUntraced(function*(
         Effect.provideContext(offering)
       )
     const told = Effect.tap(choice.settled, ({ notices }) => Effect.forEach(notices, mode.notice, { discard: true }))
+    const flags = foreignValues(invocation.foreign)
     const agent = Agent.layerChoosing({
       session,
       ...choice.named,
@@ -221,12 +229,17 @@ export const run = Effect.fnUntraced(function*(
         ),
       queues: mode.queues === undefined ? queues : mode.queues(queues),
       ...(mode.onIdleInput === undefined ? {} : { onIdleInput: mode.onIdleInput }),
+      ...(mode.leave === undefined ? {} : { onShutdown: mode.leave }),
+      flags: () => flags,
+      models: Effect.provideContext(withOffered(host, settings, ({ list }) => Effect.map(list, (all) => all.map(knownModel))), offering),
+      modelNamed: (name) => Effect.orElseSucceed(modelBy(withModel(invocation, name), session), () => undefined),
       ...(invocation.tools === undefined ? {} : { only: invocation.tools.map(ownName) })
     }, Effect.map(told, toModel)).pipe(Layer.provide(Layer.succeedContext(sessions)))
     yield* Effect.gen(function*() {
       const unknown = yield* unknownTools(invocation)
       if (unknown.length > 0) return yield* new UsageError({ problem: `--tools: no tool is named ${unknown.join(", ")}` })
-      const { piped, typed } = input
+      const typed = yield* settledPrompt(host.argv, { ...invocation, prompt: input.typed })
+      const { piped } = input
       if (piped.garbled) {
         yield* mode.sink.publish({ type: "diagnostic", level: "warning", message: "what came on standard input is not all text in UTF-8; � stands for what is none" })
       }

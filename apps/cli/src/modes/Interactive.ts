@@ -165,6 +165,7 @@ export const interact = Effect.fnUntraced(function*(invocation: Invocation, host
       read: (key) => key === "ui.editor_text" ? screen.composed : key === "ui.themes" ? themes : key === "ui.tools_expanded" ? screen.state.open : undefined,
       show: (extension, aspect, value) => Effect.sync(() => void screen.dispatch({ type: "aspect", extension, aspect, value }))
     },
+    leave: Effect.sync(() => void Deferred.doneUnsafe(quit, Effect.void)),
     onIdleInput: ({ typed }) => Effect.sync(() => void screen.dispatch({ type: "said", words: { text: typed, literal: true } })),
     converse: Effect.fnUntraced(function*(conversing) {
       const here = yield* Effect.context()

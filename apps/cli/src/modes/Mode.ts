@@ -59,6 +59,8 @@ export interface Mode {
   readonly onIdleInput?: (input: UserInput, extension: string) => Effect.Effect<void>
   /** What modules read of the screen and set there (seed 004), where there is one. */
   readonly screen?: Pick<AtomicSessionShape, "read" | "show">
+  /** Ends the conversation, for an extension that wants it ended. */
+  readonly leave?: Effect.Effect<void>
   /** How texts are taken from queues, where that can change; the settings otherwise. */
   readonly queues?: (settings: QueueModes) => QueueModes
 }
