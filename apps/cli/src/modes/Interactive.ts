@@ -161,11 +161,11 @@ export const interact = Effect.fnUntraced(function*(invocation: Invocation, host
       watch: Effect.flatMap(Extensions, ({ changes }) => Stream.runForEach(changes, (figures) => Effect.sync(() => void screen.dispatch({ type: "figures", figures })))),
       proceed: Deferred.await(proceed)
     },
+    leave: Effect.sync(() => void Deferred.doneUnsafe(quit, Effect.void)),
     screen: {
       read: (key) => key === "ui.editor_text" ? screen.composed : key === "ui.themes" ? themes : key === "ui.tools_expanded" ? screen.state.open : undefined,
       show: (extension, aspect, value) => Effect.sync(() => void screen.dispatch({ type: "aspect", extension, aspect, value }))
     },
-    leave: Effect.sync(() => void Deferred.doneUnsafe(quit, Effect.void)),
     onIdleInput: ({ typed }) => Effect.sync(() => void screen.dispatch({ type: "said", words: { text: typed, literal: true } })),
     converse: Effect.fnUntraced(function*(conversing) {
       const here = yield* Effect.context()

@@ -57,10 +57,10 @@ export interface Mode {
   readonly converse?: (conversing: Conversing) => Effect.Effect<RunResult, never, Scope.Scope>
   /** Takes words of an extension that came when no run was under way, where they can be run. */
   readonly onIdleInput?: (input: UserInput, extension: string) => Effect.Effect<void>
-  /** What modules read of the screen and set there (seed 004), where there is one. */
-  readonly screen?: Pick<AtomicSessionShape, "read" | "show">
   /** Ends the conversation, for an extension that wants it ended. */
   readonly leave?: Effect.Effect<void>
+  /** What modules read of the screen and set there (seed 004), where there is one. */
+  readonly screen?: Pick<AtomicSessionShape, "read" | "show">
   /** How texts are taken from queues, where that can change; the settings otherwise. */
   readonly queues?: (settings: QueueModes) => QueueModes
 }
