@@ -97,7 +97,7 @@ describe("a whole session", () => {
     terminal.keys("Enter")
     await terminal.until("answer, lines 1 to 1 of 1")
     terminal.keys("Escape")
-    await terminal.until("1 of 1")
+    await terminal.until("Search the conversation")
     terminal.keys("Escape")
     await terminal.until((screen) => !screen.includes("Search the conversation"))
     say(terminal, "!!echo only $((6 * 7))")
