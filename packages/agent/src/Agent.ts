@@ -47,7 +47,7 @@ export interface AgentOptions extends Selection, ModuleWishes, Pick<CompactionOp
   readonly appended?: ReadonlyArray<string>
   /** The built-in tools, in the order the model sees them. */
   readonly tools: ReadonlyArray<Tool>
-  /** The files that the tools change, for `/rewind`; without them it leads back in the conversation alone. */
+  /** The files that the tools change, for `/rewind`, and where long results are kept; without them it leads back in the conversation alone. */
   readonly files?: Files
   /** Nobody can be asked: `ask_user` is not offered then. */
   readonly questions?: boolean
@@ -222,7 +222,7 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
   })
   const wording = makeWording({ extensions, resources: () => resources, mentions: options.mentions ?? (() => Effect.succeed([])) })
   const active = makeActiveTools()
-  const offering = makeOffering({ extensions, own: () => own, mode: modes.active, active, ...(options.only === undefined ? {} : { only: options.only }) })
+  const offering = makeOffering({ extensions, own: () => own, mode: modes.active, active, ...(options.files === undefined ? {} : { files: options.files }), ...(options.only === undefined ? {} : { only: options.only }) })
   let offered: Offered = { known: offering.known, tools: undefined, commands: [], models: [], system: undefined }
   const tools = Effect.tap(offering.tools, (set) => {
     if (offered.tools !== set) offered = { ...offered, tools: set }
