@@ -48,4 +48,33 @@ describe("an extension is started anew, with a fresh initialize", () => {
     expect(sessionsOf(run.stdout)).toEqual([present])
     expect(heardBy(space).filter(({ line }) => line.type === "initialize")).toHaveLength(1)
   })
+
+  it("after a crash, and in a later run, with what it has stored in the session", async () => {
+    await using space = await makeWorkspace()
+    await space.extension("counter", {
+      manifest: { name: "counter", command: ["./counter.mjs"] },
+      files: {
+        "counter.mjs": `#!/usr/bin/env node
+import { createInterface } from "node:readline"
+const send = (message) => console.log(JSON.stringify(message))
+send({ type: "register", commands: [], tools: [{ name: "count", description: "Counts", input_schema: { type: "object" } }], events: ["tool_call", "turn_start"] })
+let entries = []
+for await (const line of createInterface({ input: process.stdin })) {
+  const message = JSON.parse(line)
+  if (message.type === "initialize") entries = message.entries
+  else if (message.type === "tool") send({ type: "response", id: message.id, content: "counted " + JSON.stringify(entries) })
+  else if (message.payload?.tool === "ls") process.exit(7)
+  else if (message.type === "event") send({ type: "response", id: message.id, ...(message.event === "turn_start" ? { entry: entries.length + 1 } : {}) })
+}
+`
+      }
+    })
+    const steps = [{ tool: "ls", args: {} }, { tool: "count", args: {} }, { text: "done" }]
+    const args = ["--mode", "json", "--script", await space.file("steps.json", JSON.stringify({ steps })), "--yolo"]
+    const counted = (stdout: string) => records(stdout).flatMap((record) => record["tool_name"] === "count" && record["type"] === "tool_result" ? [record["output"]] : [])
+    const first = await space.nimlet([...args, "go"])
+    expect([first.code, counted(first.stdout)]).toEqual([0, ["counted [1]"]])
+    const second = await space.nimlet([...args, "--resume", "go"])
+    expect([second.code, counted(second.stdout)]).toEqual([0, ["counted [1,2]"]])
+  })
 })
