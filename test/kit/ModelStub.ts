@@ -31,6 +31,8 @@ export interface StubRequest {
   readonly body: Json | undefined
   /** When it had arrived in full, by `clock`. */
   readonly at: number
+  /** When its head came, by the same clock: it is what its sender did until then. */
+  readonly arrivedAt: number
   /** Why it was refused, in the words of the error body. */
   problem: string | undefined
   status: number
@@ -248,6 +250,7 @@ export const startModelStub = async (scenario: Scenario, options: StubOptions = 
   }
 
   const serve = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const arrivedAt = clock()
     response.on("error", () => undefined)
     const raw = await bodyOf(incoming)
     const path = incoming.url ?? ""
@@ -268,7 +271,7 @@ export const startModelStub = async (scenario: Scenario, options: StubOptions = 
       problem = error instanceof Refusal ? error : new Refusal(500, `stub: ${String(error)}`)
     }
     const request: StubRequest = {
-      serial: ++served, api: wire?.api, method: incoming.method ?? "", path, headers: incoming.headers, body, at: clock(),
+      serial: ++served, api: wire?.api, method: incoming.method ?? "", path, headers: incoming.headers, body, arrivedAt, at: clock(),
       problem: problem?.message, status: problem?.status ?? 200, events: 0, aborted: false, endedAt: undefined, stamps: []
     }
     const gone = new AbortController()

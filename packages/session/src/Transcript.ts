@@ -134,8 +134,9 @@ export const transcript = (entries: Entries): ReadonlyArray<Prompt.Message> => m
  * what is new in it and whoever encodes messages can remember them too.
  */
 export const makeTranscript = (): (entries: Entries) => ReadonlyArray<Prompt.Message> => {
-  const known = new WeakMap<object, Prompt.Message>()
-  const asked = new WeakMap<AssistantEntry, ReadonlyArray<ToolUsePart>>()
+  // Entries live as long as their session does; weak keys would cost every collection of garbage a look at each.
+  const known = new Map<object, Prompt.Message>()
+  const asked = new Map<AssistantEntry, ReadonlyArray<ToolUsePart>>()
   const names = new Map<string, string>()
 
   const remember = (entry: object, message: Prompt.Message): Prompt.Message => {
