@@ -287,7 +287,7 @@ describe("nimlet --mode rpc", () => {
     expect(ofType(rpc, "notice").at(-1)).toMatchObject({ level: "info", message: expect.stringContaining("for a person") })
     expect(await rpc.ask("ui_action", { key: "asker:w", action: "go" })).toMatchObject({ ok: true })
     expect(await rpc.ask("ui_action", { key: "asker:w", action: "stay" })).toMatchObject({ ok: false })
-    expect((await rpc.ask("extensions"))["extensions"]).toMatchObject([{ key: "asker", state: "running", tools: ["danger"], commands: ["ask", "show", "say"] }])
+    expect((await rpc.ask("extensions"))["extensions"]).toMatchObject([{ key: "asker", family: "nimlet", state: "running", tools: ["danger"], commands: ["ask", "show", "say"] }])
 
     // A question that its asker gives up is taken back.
     const last = rpc.send("command", { name: "ask" })

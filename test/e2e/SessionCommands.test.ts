@@ -2,6 +2,7 @@
 import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
+import { startRpc } from "../kit/RpcDriver.ts"
 import { makeWorkspace, startNimlet, type Workspace } from "../kit/Workspace.ts"
 
 const folderOf = ({ home }: Workspace) => join(home, ".nimlet/sessions")
@@ -126,6 +127,74 @@ describe("a session", () => {
     first.signal("SIGTERM")
     await first.ended
   })
+
+  it("is listed, found, named, deleted, brought back, forked and gone on with in RPC mode", async () => {
+    const { id, space } = await withSession()
+    await using _ = space
+    const rpc = startRpc(space, ["--provider", "offline"])
+    const command = async (args: string) => {
+      await rpc.turn(rpc.send("command", { name: "session", arguments: args }))
+      return rpc.all().filter((record) => record["type"] === "message" && record["role"] === "assistant").at(-1)?.["content"]
+    }
+    expect((await rpc.ask("list_sessions", { query: "FILES" }))["sessions"]).toMatchObject([{ session_id: id }])
+    expect(await command(`rename ${id} Tower of light`)).toContain("Tower of light")
+    expect(await command("list light")).toContain(id)
+    expect(await command(`delete ${id}`)).toContain("restore")
+    expect((await rpc.ask("list_sessions"))["sessions"]).toEqual([])
+    expect(await rpc.ask("resume", { session: id })).toMatchObject({ ok: false, error: expect.stringContaining(id) })
+    expect(await command(`restore ${id}`)).toContain("/resume")
+    expect(await rpc.ask("resume", { session: id })).toMatchObject({ ok: true })
+    const forked = await rpc.ask("fork", { message: 2 })
+    expect(forked).toMatchObject({ ok: true })
+    await rpc.ask("new")
+    await rpc.end()
+    expect(idsIn(space)).toHaveLength(2)
+  })
+
+  it("that one RPC client writes is refused to another, who is told whose it is, and is taken over when the first is killed", async () => {
+    await using space = await makeWorkspace()
+    await space.nimlet(["list the files"])
+    const [id] = idsIn(space)
+    const args = ["--provider", "offline", "--session", id!]
+    const first = startRpc(space, args)
+    await first.turn(first.send("prompt", { message: "list the files" }))
+    const second = startRpc(space, args)
+    const refused = await second.running.ended
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining(`process ${first.running.child.pid}`)])
+    expect((await sessions(space, "list")).out).toContain(id)
+    first.running.signal("SIGKILL")
+    await first.running.ended
+    const third = startRpc(space, args)
+    await third.turn(third.send("prompt", { message: "list the files" }))
+    await third.end()
+    expect(JSON.parse((await sessions(space, "show", id!, "--json")).out).messages).toHaveLength(3)
+  })
+
+  it("that was cut anywhere at its end is gone on with, and only the line that was cut is lost", async () => {
+    const { id, space } = await withSession()
+    await using _ = space
+    await space.nimlet(["--session", id, "create ☃.txt with 日本語 😀"])
+    const file = join(folderOf(space), `${id}.jsonl`)
+    const whole = readFileSync(file)
+    const isWhole = (line: string) => {
+      try {
+        return JSON.parse(line) !== undefined
+      } catch {
+        return false
+      }
+    }
+    for (let n = 0; n < 10; n++) {
+      const length = whole.length - 1 - n * 29
+      writeFileSync(file, whole.subarray(0, length))
+      const kept = new TextDecoder().decode(whole.subarray(0, length)).split("\n").filter(isWhole)
+      const run = await space.nimlet(["--session", id, "list the files"])
+      expect([length, run.code]).toEqual([length, 0])
+      const lines = readFileSync(file, "utf8").split("\n").filter(isWhole)
+      expect(lines.slice(0, kept.length)).toEqual(kept)
+      expect(lines.slice(kept.length).filter((line) => line.includes("list the files"))).toHaveLength(1)
+      expect(run.stderr.includes("is left out")).toBe(kept.length < new TextDecoder().decode(whole.subarray(0, length)).split("\n").filter((line) => line !== "").length)
+    }
+  }, 120_000)
 
   it("with many damaged lines tells the first of them and how many more there are", async () => {
     const { id, space } = await withSession()

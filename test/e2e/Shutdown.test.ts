@@ -88,6 +88,17 @@ describe("a run with an extension that does not let go", () => {
     expect(await lastingSurvivors(space.root)).toEqual([])
   })
 
+  it("closes RPC mode in order at a signal, and tells no success, though nothing was under way", async () => {
+    await using space = await makeWorkspace()
+    const run = startNimlet({ args: ["--mode", "rpc", "--provider", "offline"], cwd: space.work, home: space.home, holdStdin: true })
+    run.child.stdin?.write(`{"id":"1","type":"prompt","message":"list the files"}\n`)
+    await run.until((stdout) => stdout.includes("run_end"))
+    run.signal("SIGTERM")
+    const { code, stdout } = await run.ended
+    expect(code).toBe(143)
+    expect(records(stdout).at(-1)).toMatchObject({ type: "session_end", success: false })
+  })
+
   for (const mode of ["json", "rpc"]) {
     it(`closes the stream of ${mode} mode though a second signal ends it at once`, async () => {
       await using space = await makeWorkspace()

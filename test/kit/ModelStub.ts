@@ -252,6 +252,8 @@ export const startModelStub = async (scenario: Scenario, options: StubOptions = 
   const serve = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const arrivedAt = clock()
     response.on("error", () => undefined)
+    // Before its body has come: what a long one takes to be read here is none of the sender's time.
+    const at = clock()
     const raw = await bodyOf(incoming)
     const path = incoming.url ?? ""
     if (path.startsWith("/stub/")) return control(incoming, raw, response)
@@ -271,7 +273,7 @@ export const startModelStub = async (scenario: Scenario, options: StubOptions = 
       problem = error instanceof Refusal ? error : new Refusal(500, `stub: ${String(error)}`)
     }
     const request: StubRequest = {
-      serial: ++served, api: wire?.api, method: incoming.method ?? "", path, headers: incoming.headers, body, arrivedAt, at: clock(),
+      serial: ++served, api: wire?.api, method: incoming.method ?? "", path, headers: incoming.headers, body, arrivedAt, at,
       problem: problem?.message, status: problem?.status ?? 200, events: 0, aborted: false, endedAt: undefined, stamps: []
     }
     const gone = new AbortController()

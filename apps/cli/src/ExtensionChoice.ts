@@ -14,6 +14,8 @@ export interface ExtensionChoice {
   readonly trusted: boolean
   readonly settings: Readonly<Record<string, ExtensionSettings>>
   readonly projectSettings?: ProjectExtensionSettings
+  /** Where `settings` stand. */
+  readonly settingsFile: string
   readonly required: ReadonlyArray<string>
   /** Names of providers that are taken. */
   readonly reservedProviders: ReadonlyArray<string>
@@ -37,6 +39,7 @@ export const chooseExtensions = (options: {
     paths: invocation.extensions.map((one) => path.resolve(host.cwd, one)),
     trusted,
     settings: settings.extensions?.named ?? {},
+    settingsFile: path.join(host.home, ".nimlet", "config.json"),
     ...(trusted && projectSettings !== undefined ? { projectSettings } : {}),
     required: [...new Set([...settings.extensions?.required ?? [], ...invocation.required])],
     reservedProviders: [...Object.keys(presets), ...Object.keys(settings.providers ?? {}), "offline", "scripted"]

@@ -7,20 +7,22 @@ import {
   Agent, EventSink, layerAsker, isProtected, loadResources, makeMentions, mayBeProtected, makeProjectGrants, type RequiredExtensionMissing, reservedToolNames, type ResourcePaths, type RunResult, type Selection, type Settings, type SettingsInvalid,
   systemPrompt, type Trust
 } from "@nimlet/agent"
-import { Diagnostics, discover, Extensions, families, Frontend, Hooks, type StartOptions } from "@nimlet/extension"
+import { AtomicSession, Diagnostics, discover, Extensions, families, Frontend, Hooks, type StartOptions } from "@nimlet/extension"
 import type { ModelError } from "@nimlet/provider"
 import { type Session, type SessionLocked, type SessionNotFound, Sessions, type SessionUnreadable } from "@nimlet/session"
 import { type Asker, askUserTool, builtins, type FileFailed, layerLocal, localTools, Operations } from "@nimlet/tools"
-import { UsageError } from "./Argv.ts"
+import { foreignValues, UsageError } from "./Argv.ts"
+import { settledPrompt } from "./ExtensionFlags.ts"
 import type { Invocation } from "./Flags.ts"
 import { chooseExtensions } from "./ExtensionChoice.ts"
 import { layerExtensions } from "./Extensions.ts"
 import type { Host } from "./Host.ts"
-import { chooseModel, type ChosenModel, keyVariables, type NoModel, type ThinkingUnknown, withOffered } from "./Model.ts"
-import { modelCommands } from "./ModelCommands.ts"
+import { chooseModel, type ChosenModel, keyVariables, type NoModel, type ThinkingUnknown } from "./Model.ts"
 import type { Mode } from "./modes/Mode.ts"
 import { projectTrust, skippedNotice } from "./ProjectTrust.ts"
 import { type SettingsInForce, settingsInForce } from "./SettingsInForce.ts"
+import { makeRunModels } from "./RunModels.ts"
+import { holdYoungHeap, longSession } from "./YoungHeap.ts"
 import type { PipedText } from "./StandardInput.ts"
 
 /** Why a run did not start. */
@@ -34,15 +36,22 @@ const failedRun: RunResult = { success: false, text: "" }
 const without = (environment: Host["environment"], names: ReadonlyArray<string>): Record<string, string> =>
   Object.fromEntries(Object.entries(environment).filter(([name]) => !names.includes(name)))
 
-const openSession = Effect.fnUntraced(function*(invocation: Invocation, workspace: string) {
+const openSession = Effect.fnUntraced(function*(invocation: Invocation, workspace: string, folder: string) {
   const sessions = yield* Sessions
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const opened = Effect.fnUntraced(function*(id: string) {
+    const info = yield* Effect.option(fs.stat(path.join(folder, `${id}.jsonl`)))
+    if (Option.exists(info, ({ size }) => size > longSession)) holdYoungHeap()
+    return yield* sessions.open(id)
+  })
   const { persist, session } = invocation
   const id = session.kind === "id"
     ? Option.some(session.id)
     : session.kind === "latest"
     ? yield* sessions.latest(workspace)
     : Option.none<string>()
-  return yield* Option.match(id, { onNone: () => sessions.create({ workspace, persist }), onSome: sessions.open })
+  return yield* Option.match(id, { onNone: () => sessions.create({ workspace, persist }), onSome: opened })
 })
 
 /** Where sessions are kept. */
@@ -131,6 +140,9 @@ const withModel = ({ apiKey, ...invocation }: Invocation, { model, provider }: {
 
 const toModel = ({ info, layer, thinking }: ChosenModel) => ({ ...info, layer, ...(thinking === undefined ? {} : { thinking }) })
 
+/** A model that is chosen later leaves the level of thinking as it is. */
+const withoutThinking = ({ thinking: _, ...choice }: ReturnType<typeof toModel>) => choice
+
 /** Seed 001 calls `read_skill` by another name. */
 const ownName = (name: string): string => name.toLowerCase() === "skill" ? "read_skill" : name
 
@@ -162,9 +174,15 @@ export const run = Effect.fnUntraced(function*(
   const { settings } = inForce
   yield* Effect.forEach(inForce.warnings, mode.notice, { discard: true })
   const sessions = yield* Layer.build(Sessions.layer(sessionFolder(settings, host, path), host))
-  const session = yield* openSession(invocation, workspace).pipe(Effect.provideContext(sessions))
+  const session = yield* openSession(invocation, workspace, sessionFolder(settings, host, path)).pipe(Effect.provideContext(sessions))
   const chosen = chooseExtensions({ invocation: { ...invocation, approve: trust.current().trusted }, settings, host, workspace, path })
-  const mayOffer = Effect.map(discover(chosen), ({ found }) => found.length > 0)
+  const found = yield* Effect.cached(Effect.map(discover(chosen), ({ found }) => found))
+  const mayOffer = Effect.map(found, (all) => all.length > 0)
+  const [stranger] = invocation.foreign
+  // Modules alone register flags.
+  if (stranger !== undefined && !(yield* found).some(({ family }) => family.runsAs === "thread")) {
+    return yield* new UsageError({ problem: `Unknown option: --${stranger.name}` })
+  }
   const choice = yield* chooseModel({ invocation, settings, session, host }, mayOffer)
   // The provider's code loads while extensions start.
   yield* Effect.forkScoped(choice.warm)
@@ -193,7 +211,9 @@ export const run = Effect.fnUntraced(function*(
         Effect.map(toModel),
         Effect.provideContext(offering)
       )
+    const models = yield* makeRunModels(host, settings)
     const told = Effect.tap(choice.settled, ({ notices }) => Effect.forEach(notices, mode.notice, { discard: true }))
+    const flags = foreignValues(invocation.foreign)
     const agent = Agent.layerChoosing({
       session,
       ...choice.named,
@@ -211,9 +231,10 @@ export const run = Effect.fnUntraced(function*(
       permissions: { grants: yield* makeProjectGrants(workspace, trust), protectedPath: yield* protectedPaths, mayBeProtected: (word) => mayBeProtected(word, extensionRoots) },
       yolo: invocation.yolo,
       ...(maxSteps === undefined ? {} : { maxSteps }),
-      modelCommands: yield* modelCommands(host, settings),
-      pricesOf: (provider, model) =>
-        Effect.map(withOffered(host, settings, ({ about }) => about(provider, model)), ({ prices }) => prices).pipe(Effect.provideContext(offering)),
+      modelCommands: models.commands,
+      pricesOf: models.pricesOf,
+      models: models.known,
+      modelNamed: (name) => modelBy(withModel(invocation, name), session).pipe(Effect.map(withoutThinking), Effect.orElseSucceed(() => undefined)),
       onSwitch: (to, from) => Effect.andThen(Ref.set(present, to), mode.switched(from.id, to.id)),
       modelOf: (at) =>
         modelBy(invocation, at).pipe(
@@ -221,12 +242,15 @@ export const run = Effect.fnUntraced(function*(
         ),
       queues: mode.queues === undefined ? queues : mode.queues(queues),
       ...(mode.onIdleInput === undefined ? {} : { onIdleInput: mode.onIdleInput }),
+      ...(mode.leave === undefined ? {} : { onShutdown: mode.leave }),
+      flags: () => flags,
       ...(invocation.tools === undefined ? {} : { only: invocation.tools.map(ownName) })
     }, Effect.map(told, toModel)).pipe(Layer.provide(Layer.succeedContext(sessions)))
     yield* Effect.gen(function*() {
       const unknown = yield* unknownTools(invocation)
       if (unknown.length > 0) return yield* new UsageError({ problem: `--tools: no tool is named ${unknown.join(", ")}` })
-      const { piped, typed } = input
+      const typed = yield* settledPrompt(host.argv, { ...invocation, prompt: input.typed })
+      const { piped } = input
       if (piped.garbled) {
         yield* mode.sink.publish({ type: "diagnostic", level: "warning", message: "what came on standard input is not all text in UTF-8; � stands for what is none" })
       }
@@ -244,14 +268,12 @@ export const run = Effect.fnUntraced(function*(
         extensions: yield* Extensions,
         sessions: Context.get(sessions, Sessions),
         trust,
-        models: Effect.provideContext(withOffered(host, settings, ({ list }) => list), offering),
+        models: models.list,
         shell: tools.find(({ name }) => name === "bash"),
         logs: logFolder(host, path),
         model: Effect.fnUntraced(function*(name) {
           const { provider } = yield* agent.selection
-          // The level of thinking stays what it is.
-          const { thinking: _, ...choice } = yield* modelBy(withModel(invocation, { provider, ...name }), yield* agent.session)
-          return choice
+          return withoutThinking(yield* modelBy(withModel(invocation, { provider, ...name }), yield* agent.session))
         })
       }))
     }).pipe(Effect.provide(agent), Effect.provideContext(sessions))
@@ -261,11 +283,22 @@ export const run = Effect.fnUntraced(function*(
     layerAsker,
     Layer.succeed(EventSink, mode.sink),
     Layer.succeed(Frontend, mode.frontend),
+    Layer.effect(AtomicSession, Effect.map(AtomicSession, (outer) => ({ ...outer, ...mode.screen }))),
     Layer.succeed(Diagnostics, ({ extension, level, message }) =>
       mode.sink.publish({ type: "diagnostic", level, message, ...(extension === undefined ? {} : { extension }) }))
   )))
 
-  const closed = Effect.flatMap(Ref.get(present), ({ id }) => Effect.flatMap(Ref.get(result), (last) => mode.closed(id, last)))
+  const lost = (message: string) => mode.unsaved?.(message) ?? mode.sink.publish({ type: "diagnostic", level: "error", message })
+  const closed = Effect.gen(function*() {
+    const { id, sync } = yield* Ref.get(present)
+    // The last try: what is in memory alone now is gone with us.
+    const refused = yield* Effect.flip(sync).pipe(Effect.option)
+    if (Option.isSome(refused) && refused.value.unsaved > 0) {
+      yield* lost(`${refused.value.unsaved} entries of session ${id} are not saved: ${refused.value.message}`)
+      yield* Ref.update(result, (last) => ({ ...last, success: false }))
+    }
+    yield* mode.closed(id, yield* Ref.get(result))
+  })
   // Whatever interrupts us, and whenever: what was opened is closed.
   yield* Effect.acquireUseRelease(
     mode.opened(session.id),

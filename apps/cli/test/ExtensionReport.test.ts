@@ -21,7 +21,7 @@ const facts = (all: ReadonlyArray<ExtensionFigures>, more: Partial<ExtensionFact
   workspace: "/w",
   settingsFile: "/h/.nimlet/config.json",
   logs: "/h/.nimlet/logs",
-  choice: { roots: [{ path: root, family: family!, project: false }], paths: [], trusted: false, settings: {}, required: [], reservedProviders: [] },
+  choice: { roots: [{ path: root, family: family!, project: false }], paths: [], trusted: false, settings: {}, settingsFile: "/h/.nimlet/config.json", required: [], reservedProviders: [] },
   listings: [{ root, folders: all.map(({ folder }) => ({ path: folder, real: folder })) }],
   unsearched: [],
   found: all,
@@ -78,6 +78,11 @@ describe("the list of extensions", () => {
     assert.deepStrictEqual([a!.tools[0]!.overridden_by, b!.tools[0]!.overridden_by], ["b", undefined])
     assert.deepStrictEqual([b!.commands[0]!.overridden_by, b!.modes[0]!.overridden_by, b!.providers[0]!.overridden_by], ["a", "a", "a"])
     assert.isDefined(b!.providers[1]!.left_out)
+    const shadowed = extensionReport(facts([figures(found("c"), { registration: offers({ commands: [{ name: "Compact" }] }) })], {
+      commands: [{ name: "Compact", description: "", whileBusy: false, extension: "c" }]
+    }))
+    assert.strictEqual(shadowed.extensions[0]!.commands[0]!.left_out, "nimlet has a command of that name")
+    assert.include(lines(shadowed).join("\n"), "nimlet has a command of that name")
     assert.isTrue(report.ok)
     assert.include(lines(report), "! tool look is b's, which offers it too")
     assert.include(lines(report), "! command /TODO is a's, which offers it too")

@@ -7,7 +7,7 @@ import * as LanguageModel from "effect/ai/LanguageModel"
 import { AtomicSession, Extensions, Hooks } from "@nimlet/extension"
 import type { AgentEvent, ContentPart } from "@nimlet/protocol"
 import type { Prices, ThinkingLevel } from "@nimlet/provider"
-import type { Session, Sessions, SessionUnwritable } from "@nimlet/session"
+import type { Session, Sessions } from "@nimlet/session"
 import type { Files, Tool } from "@nimlet/tools"
 import { makeActiveTools } from "./ActiveTools.ts"
 import type { RequiredExtensionMissing, SwitchRefused } from "./AgentError.ts"
@@ -28,13 +28,14 @@ import { makeRunControl } from "./RunControl.ts"
 import { refuseRun } from "./RefusedRun.ts"
 import { noResources, type ResourcePaths, type Resources } from "./Resources.ts"
 import { withScopedContext } from "./ScopedRead.ts"
-import { aboutSelection, type ChosenModel, type ModelChoice, type Selection, thinkingOf, type ThinkingState } from "./Selection.ts"
+import { aboutSelection, aboutSession, type ChosenModel, type ModelChoice, type Selection, thinkingOf, type ThinkingState } from "./Selection.ts"
 import { type Destination, makeSwitching, type SwitchingOptions } from "./Switching.ts"
 import { answeringIn, makePriceList, type SessionTotals, totalsOf } from "./Totals.ts"
 import type { Trust } from "./Trust.ts"
 import { type PromptTool, type SystemPrompt, type SystemText } from "./SystemPrompt.ts"
 import type { OfferedTool } from "./ToolSet.ts"
-import { makeWording, type UserInput } from "./Wording.ts"
+import { askUserBash, type UserBash } from "./UserBash.ts"
+import { makeWording, originOf, type UserInput } from "./Wording.ts"
 
 /** What an agent is made of. */
 export interface AgentOptions extends Selection, ModuleWishes, Pick<CompactionOptions, "compaction">, Pick<SwitchingOptions, "extensions" | "onSwitch"> {
@@ -46,7 +47,7 @@ export interface AgentOptions extends Selection, ModuleWishes, Pick<CompactionOp
   readonly appended?: ReadonlyArray<string>
   /** The built-in tools, in the order the model sees them. */
   readonly tools: ReadonlyArray<Tool>
-  /** The files that the tools change, for `/rewind`; without them it leads back in the conversation alone. */
+  /** The files that the tools change, for `/rewind`, and where long results are kept; without them it leads back in the conversation alone. */
   readonly files?: Files
   /** Nobody can be asked: `ask_user` is not offered then. */
   readonly questions?: boolean
@@ -91,12 +92,6 @@ const selectionOf = ({ contextWindow, model, prices, provider, thinking, thinkin
 
 const queuedText = (content: string, requestId: string | undefined): QueuedText => ({ content, ...(requestId === undefined ? {} : { requestId }) })
 
-/** Where words come from, as extensions are told. */
-const originOf = ({ literal = false, saved = false }: UserInput, mode: string | undefined): Origin => ({
-  saved,
-  ...(literal ? { source: "extension" as const } : mode === "rpc" ? { source: "rpc" as const } : {})
-})
-
 const noQuestions = "User questions are unavailable in this interface."
 
 const promptTool = ({ extension, guidelines, snippet, tool, unasked }: OfferedTool): PromptTool => ({
@@ -119,6 +114,8 @@ export class Agent extends Context.Service<Agent, {
   readonly aside: (typed: string) => Effect.Effect<Effect.Effect<string, AsideFailed> | undefined>
   /** Stops what runs, all that waits behind it and goes on beside it, as interrupting their fibers does, and returns when it is over. */
   readonly interrupt: Effect.Effect<void>
+  /** What extensions want done with a shell command that the user typed for themselves; `excluded`: the model is not to see it. */
+  readonly userBash: (command: string, excluded: boolean) => Effect.Effect<UserBash>
   /** What happens from now on. A slow taker slows the run, and nothing is lost. */
   readonly events: Stream.Stream<AgentEvent>
   /** Says something before the next model step of the run under way; `requestId` is told when it is queued and delivered. */
@@ -145,15 +142,15 @@ export class Agent extends Context.Service<Agent, {
   readonly reload: Effect.Effect<void, RequiredExtensionMissing>
   /** Who answers. */
   readonly selection: Effect.Effect<Selection>
-  /** Has another model answer from the next run on. Fails when the session cannot be written; nothing is changed then. */
-  readonly select: (choice: ModelChoice) => Effect.Effect<void, SessionUnwritable>
+  /** Has another model answer from the next run on. A session that cannot be written keeps the choice, which is told. */
+  readonly select: (choice: ModelChoice) => Effect.Effect<void>
   /** How much it thinks, and what levels there are. */
   readonly thinking: Effect.Effect<ThinkingState>
   /**
    * Has it, and whoever answers after it, think so much from the next request on; a model without that level thinks as
-   * `ThinkingState.level` says. Fails when the session cannot be written; nothing is changed then.
+   * `ThinkingState.level` says. A session that cannot be written keeps the choice, which is told.
    */
-  readonly setThinking: (level: ThinkingLevel) => Effect.Effect<ThinkingState, SessionUnwritable>
+  readonly setThinking: (level: ThinkingLevel) => Effect.Effect<ThinkingState>
   /** What the session has used so far. */
   readonly totals: Effect.Effect<SessionTotals>
   /** The way of working, and all there are. */
@@ -225,8 +222,8 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
   })
   const wording = makeWording({ extensions, resources: () => resources, mentions: options.mentions ?? (() => Effect.succeed([])) })
   const active = makeActiveTools()
-  const offering = makeOffering({ extensions, own: () => own, mode: modes.active, active, ...(options.only === undefined ? {} : { only: options.only }) })
-  let offered: Offered = { known: offering.known, tools: undefined, commands: [], system: undefined }
+  const offering = makeOffering({ extensions, own: () => own, mode: modes.active, active, ...(options.files === undefined ? {} : { files: options.files }), ...(options.only === undefined ? {} : { only: options.only }) })
+  let offered: Offered = { known: offering.known, tools: undefined, commands: [], models: [], system: undefined }
   const tools = Effect.tap(offering.tools, (set) => {
     if (offered.tools !== set) offered = { ...offered, tools: set }
     return Effect.void
@@ -238,7 +235,10 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
 
   const { compaction, extensions: start, modelOf, onIdleInput, onSwitch } = options
   /** What extensions may read at once is looked up ahead of them. */
-  const lookUp = Effect.map(Effect.all([system, extensions.commands]), ([text, commands]) => void (offered = { ...offered, system: text, commands }))
+  let hasModules = false
+  const lookUp = Effect.suspend(() => Effect.all([system, extensions.commands, (hasModules ? options.models : undefined) ?? Effect.succeed(offered.models)])).pipe(
+    Effect.map(([text, commands, models]) => void (offered = { ...offered, system: text, commands, models }))
+  )
   const control = yield* makeRunControl
   /** Complete when the agent is: the session cannot be left before. */
   const whole = yield* Deferred.make<Leaving>()
@@ -246,19 +246,20 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
   /** One after another, and not before the extensions of the session have started. */
   const inTurn = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
     Effect.flatMap(Deferred.await(whole), ({ switching }) => turn.withPermits(1)(Effect.andThen(switching.ready, effect)))
-  const record = (session: Session, { model, provider, thinking }: Selection) =>
-    session.append({ type: "selection", provider, model, ...(thinking === undefined ? {} : { thinking }) })
-  const changed = (session: Session) => Effect.suspend(() => hooks.run("session_settings_changed", aboutSelection(session, selection())))
-  const select = Effect.fnUntraced(function*(session: Session, { thinking = selection().thinking, ...choice }: ModelChoice) {
+  /** A choice can always be said in JSON, and the session is open. */
+  const record = ({ ledger }: Conversation, { model, provider, thinking }: Selection) =>
+    Effect.orDie(ledger.append({ type: "selection", provider, model, ...(thinking === undefined ? {} : { thinking }) }))
+  const changed = ({ session }: Conversation) => Effect.suspend(() => hooks.run("session_settings_changed", aboutSelection(session, selection())))
+  const select = Effect.fnUntraced(function*(at: Conversation, { thinking = selection().thinking, ...choice }: ModelChoice) {
     const next = { ...choice, ...(thinking === undefined ? {} : { thinking }) }
-    yield* record(session, next)
+    yield* record(at, next)
     yield* choose(next)
-    yield* changed(session)
+    yield* changed(at)
   })
-  const setThinking = Effect.fnUntraced(function*(session: Session, thinking: ThinkingLevel) {
-    yield* record(session, { ...selection(), thinking })
+  const setThinking = Effect.fnUntraced(function*(at: Conversation, thinking: ThinkingLevel) {
+    yield* record(at, { ...selection(), thinking })
     if (chosen !== undefined) chosen = { ...chosen, selection: { ...chosen.selection, thinking } }
-    yield* changed(session)
+    yield* changed(at)
   })
   const outer = yield* AtomicSession
   const modules = (current: () => Conversation) =>
@@ -267,8 +268,8 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
       outer,
       options,
       selection,
-      select: (choice) => Effect.ignore(Effect.suspend(() => select(current().session, choice))),
-      setThinking: (level) => Effect.ignore(Effect.suspend(() => setThinking(current().session, level))),
+      select: (choice) => Effect.suspend(() => select(current(), choice)),
+      setThinking: (level) => Effect.suspend(() => setThinking(current(), level)),
       resources: () => resources,
       offered: () => offered,
       activate: (names) => Effect.andThen(Effect.sync(() => active.choose(names, offering.known().map(({ tool }) => tool.name))), lookUp),
@@ -276,7 +277,9 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
       present: () => leaving,
       inTurn,
       scope,
-      interrupt: control.interrupt
+      interrupt: control.interrupt,
+      begin: (input) => Effect.asVoid(Effect.forkIn(submit(input), scope)),
+      joined: () => void (hasModules = true)
     })
   const onResumed = Effect.fnUntraced(function*(session: Session) {
     const choice = modelOf === undefined ? undefined : yield* modelOf(session)
@@ -363,6 +366,7 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     aside: (typed) =>
       Effect.map(asides(typed), (run) => run === undefined ? undefined : control.beside(run, new AsideFailed({ command: typed.trim().slice(1), why: "Interrupted" }))),
     interrupt: control.interrupt,
+    userBash: (command, excluded) => Effect.suspend(() => askUserBash(hooks, aboutSession(switching.current().session), command, excluded)),
     events: control.events,
     steer: (content, requestId) => Effect.flatMap(conversation, ({ queues }) => queues.offer("steer", queuedText(content, requestId))),
     followUp: (content, requestId) => Effect.flatMap(conversation, ({ queues }) => queues.offer("follow_up", queuedText(content, requestId))),
@@ -377,10 +381,10 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     fork: (message) => go({ kind: "fork", message }),
     reload: inTurn(reload),
     selection: Effect.sync(selection),
-    select: (choice) => inTurn(Effect.suspend(() => select(switching.current().session, choice))),
+    select: (choice) => inTurn(Effect.suspend(() => select(switching.current(), choice))),
     thinking: Effect.sync(() => thinkingOf(selection())),
     setThinking: Effect.fnUntraced(function*(thinking: ThinkingLevel) {
-      yield* Effect.andThen(Deferred.await(settled), setThinking(switching.current().session, thinking))
+      yield* Effect.andThen(Deferred.await(settled), setThinking(switching.current(), thinking))
       return thinkingOf(selection())
     }),
     totals,

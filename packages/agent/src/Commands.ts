@@ -22,7 +22,7 @@ export interface BuiltinCommand {
 }
 
 /** The names of built-in commands. */
-export type BuiltinName = "new" | "resume" | "fork" | "rewind" | "name" | "export" | "compact" | "reload" | "extensions" | "plan" | "act" | "mode" | "trust" | "permissions" | "yolo" | "models" | "stats" | "init" | "help"
+export type BuiltinName = "new" | "resume" | "fork" | "rewind" | "name" | "session" | "export" | "compact" | "reload" | "extensions" | "plan" | "act" | "mode" | "trust" | "permissions" | "yolo" | "models" | "stats" | "init" | "help"
 
 /** The built-in commands. No extension can take one of their names. */
 export const builtinCommands: ReadonlyArray<BuiltinCommand> = [
@@ -31,6 +31,7 @@ export const builtinCommands: ReadonlyArray<BuiltinCommand> = [
   { name: "fork", usage: "N", description: "Start a session from what stands before your message N" },
   { name: "rewind", usage: "N [files [now]] | undo", description: "Go back to before your message N; with files: show which files go back too, with now: do it" },
   { name: "name", usage: "[TITLE]", description: "Give the session a title" },
+  { name: "session", usage: "[list [WORDS] | rename ID TITLE | delete ID | restore ID]", description: "Tell of this session, or find, name, delete or bring back others of this folder" },
   { name: "export", usage: "[FILE]", description: "Write the session as one HTML page" },
   { name: "compact", usage: "[INSTRUCTION]", description: "Sum up the earlier part of the conversation" },
   { name: "reload", usage: "", description: "Start the extensions anew" },

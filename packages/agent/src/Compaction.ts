@@ -11,14 +11,17 @@ import { accountOf } from "@nimlet/provider"
 import { type Entries, latestCompaction, type Session, wholeCut } from "@nimlet/session"
 import { cutPoint } from "./Compaction/CutPoint.ts"
 import { estimate, makeEntryTokens, overheadTokens, tokensFrom } from "./Compaction/Estimate.ts"
+import { growthNeeded } from "./Compaction/Growth.ts"
 import { compactionLimits, type CompactionSettings, keptOf } from "./Compaction/Limits.ts"
 import { summarise } from "./Compaction/Summariser.ts"
 import { EventSink } from "./EventSink.ts"
+import type { Ledger } from "./Ledger.ts"
 import type { ToolSet } from "./ToolSet.ts"
 
 /** What the compaction of a session works with. */
 export interface CompactionOptions {
   readonly session: Session
+  readonly ledger: Ledger
   /** The whole system text of the next step. */
   readonly system: Effect.Effect<string>
   /** The tools of the next step. */
@@ -66,7 +69,7 @@ const farewell = "500 millis"
 /** The compaction of a session. */
 export const makeCompaction = (options: CompactionOptions): Effect.Effect<Compaction, never, Hooks> =>
   Effect.gen(function*() {
-    const { session } = options
+    const { ledger, session } = options
     const hooks = yield* Hooks
     const one = yield* Semaphore.make(1)
     const limits = compactionLimits(options.compaction ?? {}, options.contextWindow)
@@ -105,14 +108,13 @@ export const makeCompaction = (options: CompactionOptions): Effect.Effect<Compac
     const record = Effect.fnUntraced(function*(made: HookCompaction, tokens_before: number) {
       const entries = yield* session.entries
       const first_kept_index = wholeCut(entries)(Math.min(made.first_kept_index, entries.length))
-      yield* session.append({
+      yield* ledger.append({
         type: "compaction",
         summary: made.summary,
         first_kept_index,
         tokens_before,
         ...(made.details === undefined ? {} : { details: made.details })
-        // An entry that waits for its disk is in the session all the same.
-      }).pipe(Effect.catch((error) => error.unsaved > 0 ? Effect.void : Effect.fail(error)))
+      })
       return { ...made, first_kept_index }
     }, Effect.mapError((error) => error.message))
 
@@ -178,14 +180,15 @@ export const makeCompaction = (options: CompactionOptions): Effect.Effect<Compac
       const { entries, now } = yield* look
       if (now.tokens <= limits.limit) return
       const since = lastAttempt(entries)
-      if (since === 0 || tokensFrom(entries, since, tokensOf) >= limits.growth) return yield* Effect.asVoid(automatic("automatic"))
+      const needed = growthNeeded(entries, now.content, limits)
+      if (since === 0 || tokensFrom(entries, since, tokensOf) >= needed) return yield* Effect.asVoid(automatic("automatic"))
       if (warned >= since) return
       warned = since
       const { publish } = yield* EventSink
       yield* publish({
         type: "diagnostic",
         level: "warning",
-        message: `The context is over its limit right after a compaction (about ${now.tokens} of ${limits.limit} tokens); it is not compacted again before ${limits.growth} more tokens have come`
+        message: `The context is over its limit right after a compaction (about ${now.tokens} of ${limits.limit} tokens); it is not compacted again before ${needed} more tokens have come`
       })
     })
 

@@ -10,6 +10,7 @@ import { type Compacted, type Compaction, type CompactionOptions, makeCompaction
 import { complete } from "./Completion.ts"
 import { type Farewell, makeFarewell } from "./Farewell.ts"
 import { History } from "./History.ts"
+import { type Ledger, makeLedger } from "./Ledger.ts"
 import { type LoopOptions, makeLoop, type Origin, type RunResult } from "./Loop.ts"
 import { makeModuleEvents, observed } from "./ModuleEvents.ts"
 import { makePermissions, type PermissionOptions, type Permissions } from "./Permissions.ts"
@@ -44,6 +45,8 @@ export interface ConversationOptions extends Pick<CompactionOptions, "compaction
 /** One open session at work. */
 export interface Conversation {
   readonly session: Session
+  /** Writes into it. */
+  readonly ledger: Ledger
   readonly history: History
   readonly queues: Queues
   /** How full the model's context is, as far as it is known now. */
@@ -93,18 +96,20 @@ export const makeConversation = Effect.fnUntraced(function*(
   const hooks = yield* Hooks
   const history = new History(yield* opened.entries)
   const session = observed(opened, hooks, history)
+  const ledger = makeLedger(session)
   const queues = yield* makeQueues(options.queues, session.id)
   const permissions = yield* makePermissions(options.permissions)
   const runner = yield* makeToolRunner(permissions)
   const compaction = yield* followingWindow({
     session,
+    ledger,
     system: Effect.map(system, wholeText),
     tools,
     ...(options.compaction === undefined ? {} : { compaction: options.compaction })
   }, () => selection().contextWindow)
   const farewell = makeFarewell(hooks, aboutSession(session))
   const loop = yield* makeLoop({
-    session, selection, system, queues, runner, events: makeModuleEvents(hooks, aboutSession(session), history), compaction, farewell, tools, toolNews: options.toolNews,
+    session, ledger, selection, system, queues, runner, events: makeModuleEvents(hooks, aboutSession(session), history), compaction, farewell, tools, toolNews: options.toolNews,
     ...(options.maxSteps === undefined ? {} : { maxSteps: options.maxSteps }),
     ...(options.snapshots === undefined ? {} : { snapshots: options.snapshots })
   })
@@ -129,6 +134,7 @@ export const makeConversation = Effect.fnUntraced(function*(
 
   return {
     session,
+    ledger,
     history,
     usage: () => compaction.usageNow(history.entries),
     queues,
@@ -138,6 +144,7 @@ export const makeConversation = Effect.fnUntraced(function*(
     compact: (instruction) => withModel(compaction.onRequest(instruction)),
     access: sessionRequests({
       session,
+      ledger,
       queues,
       usage: compaction.usage,
       complete: (extension, completion) => withModel(complete({ session, selection, tools: builtins, runner }, extension, completion)),
@@ -145,7 +152,7 @@ export const makeConversation = Effect.fnUntraced(function*(
     }),
     store: ({ custom_type, data, extension }) => {
       keep(extension, data)
-      return Effect.ignore(session.append({ type: "extension", extension, data, ...(custom_type === undefined ? {} : { custom_type }) }))
+      return Effect.ignore(ledger.append({ type: "extension", extension, data, ...(custom_type === undefined ? {} : { custom_type }) }))
     },
     stored: (extension) => kept.get(extension) ?? []
   }

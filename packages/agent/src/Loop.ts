@@ -2,7 +2,7 @@
  * A run: what the user said, then model requests and tool calls until the model has nothing more to call. Whatever ends
  * it (an answer, a failure, an interrupt), every call has its one result in the session and every record its partner.
  */
-import { Clock, Effect, Exit, Option, Ref, Result } from "effect"
+import { Clock, Effect, Exit, Fiber, Option, Ref, Result } from "effect"
 import type { AiError } from "effect/ai/AiError"
 import type * as LanguageModel from "effect/ai/LanguageModel"
 import * as Prompt from "effect/ai/Prompt"
@@ -10,7 +10,7 @@ import { Hooks } from "@nimlet/extension"
 import { type ContentPart, type CustomMessageEntry, type RunPlace, textOf, type ToolUsePart } from "@nimlet/protocol"
 import { accountOf, isContextOverflow, Offline, retryDelay } from "@nimlet/provider"
 import { callsOf, makeTranscript, type Session, type SessionUnwritable, type Snapshots } from "@nimlet/session"
-import { errorResult, type ToolResult } from "@nimlet/tools"
+import { errorResult } from "@nimlet/tools"
 import { loadValidation } from "./Arguments.ts"
 import { groupCalls } from "./CallOrder.ts"
 import type { Compaction } from "./Compaction.ts"
@@ -18,6 +18,7 @@ import { atStart, type Course, judge, noteCalls } from "./Course.ts"
 import { EventSink } from "./EventSink.ts"
 import type { Farewell } from "./Farewell.ts"
 import { makeJournal, type OpenCall, type OpenCalls } from "./Journal.ts"
+import type { Ledger } from "./Ledger.ts"
 import type { QueuedText, Queues } from "./Queues.ts"
 import type { ModuleEvents } from "./ModuleEvents.ts"
 import { type Additions, type Admission, admit, beforeStart, contextAdditions, finishedContent, type InputSource, promptOf } from "./RunEvents.ts"
@@ -39,6 +40,7 @@ export interface RunResult {
 /** What every run of a session uses. */
 export interface LoopOptions {
   readonly session: Session
+  readonly ledger: Ledger
   /** Who answers; stays the same during a run, but for the level of thinking. */
   readonly selection: () => Selection
   /** The system text of the next run; extensions may replace its base for one. */
@@ -100,7 +102,8 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
     const { compaction, events, farewell, queues, runner, session } = options
     const hooks = yield* Hooks
     const transcript = makeTranscript()
-    const journal = makeJournal(session, options.selection, options.snapshots)
+    const { ledger } = options
+    const journal = makeJournal(session, ledger, options.selection, options.snapshots)
     const maxSteps = options.maxSteps ?? Infinity
     const about = aboutSession(session)
 
@@ -124,18 +127,24 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
         const batch = group.map((part) => toolCall(part, place, step))
         yield* Effect.forEach(batch, announce, { discard: true })
         const changes = batch.some(({ name }) => !Option.exists(tools.find(name), ({ tool }) => isReadOnly(tool)))
-        if (changes) yield* journal.sync
-        const run = (call: ToolCall) => {
-          const show = (shown: ToolResult) => note({ call, running: true, shown })
-          const settled = runner.run(call, tools, { begun: note({ call, running: true }), left: show, saying: events.toolSaying(call), changing: (change) => journal.changing(call.id, change) }).pipe(
-            Effect.tap(events.toolEnded),
-            Effect.onInterrupt(() => events.toolEnded({ call, result: interruptedResult }))
-          )
-          // Results are told in the order of the calls: one that is there early must outlast an interrupt of its neighbours.
-          return group.length === 1 ? settled : Effect.tap(settled, ({ result }) => show(result))
-        }
+        if (changes) yield* ledger.sync
+        // Saved at once, so that nothing that is done is lost with the process; told in the order of the calls.
+        const run = (call: ToolCall) =>
+          Effect.uninterruptibleMask((restore) =>
+            restore(runner.run(call, tools, {
+              begun: note({ call, running: true }),
+              left: (shown) => note({ call, running: true, shown }),
+              saying: events.toolSaying(call),
+              changing: (change) => journal.changing(call.id, change)
+            })).pipe(
+              Effect.onInterrupt(() => events.toolEnded({ call, result: interruptedResult })),
+              Effect.tap(events.toolEnded),
+              Effect.tap((settled) => Effect.andThen(journal.result(settled), note({ call, running: true, saved: settled })))
+            ))
         const settled = yield* Effect.forEach(batch, run, { concurrency: group.length === 1 ? 1 : parallelCalls })
-        yield* Effect.uninterruptible(Effect.forEach(settled, journal.result, { discard: true }))
+        const tell = (one: SettledCall) =>
+          Effect.andThen(journal.tell(one), Ref.update(open, (known) => new Map([...known].filter(([id]) => id !== one.call.id))))
+        yield* Effect.uninterruptible(Effect.forEach(settled, tell, { discard: true }))
         all.push(...settled)
       }
       return all
@@ -190,11 +199,13 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
       const body = Effect.gen(function*() {
         const tools = yield* options.tools
         const news = options.toolNews(tools)
-        if (news !== undefined) yield* journal.append(news)
+        if (news !== undefined) yield* ledger.append(news)
         // A model is waited for anyway: what its first call needs is loaded meanwhile.
         if (step === 0) yield* Effect.forkChild(loadValidation)
         const added = yield* prepared
         const messages = added.replaced ?? transcript(yield* session.entries)
+        const draft = journal.drafting()
+        const keeping = yield* Effect.forkChild(draft.keep)
         const said = yield* askModel({
           place,
           step,
@@ -203,9 +214,10 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
           system: [...system, ...added.system].join("\n\n"),
           messages: added.messages.length === 0 ? messages : [...messages, ...added.messages],
           tools,
+          came: draft.came,
           watch: events.answering(),
           left: (content) => void (left = content)
-        })
+        }).pipe(Effect.ensuring(Fiber.interrupt(keeping)))
         const answer = { ...said, content: yield* finishedContent(hooks, about, said.content) }
         yield* Ref.set(answered, Option.some(answer))
         const { calls, course: judged, ...committed } = yield* commit(place, answer, course)
@@ -330,7 +342,7 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
           const admission = yield* Effect.exit(restore(saved ? Effect.succeed<Admission>({ _tag: "Admitted", content }) : admit(hooks, about, content, source)))
           const admitted = Exit.isSuccess(admission) && admission.value._tag === "Admitted" ? admission.value.content : undefined
           const opened = yield* Effect.result(admitted === undefined ? Effect.void : saved ? journal.repair : journal.repair.pipe(
-            Effect.andThen(journal.append({ type: "user", role: "user", content: admitted }))
+            Effect.andThen(ledger.append({ type: "user", role: "user", content: admitted }))
           ))
           const prompt = promptOf(admitted ?? content)
           yield* publish({ type: "message", role: "user", content: prompt, session_id: session.id, turn_id })
@@ -356,8 +368,8 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
           if (halted && !stopped) yield* interrupt
           // The disk may take as long as a short answer. Whoever is told of the end has it from the system, and the next call
           // that changes something waits for the disk, as the end of the session does.
-          yield* journal.startSync
-          const unsaved = yield* journal.unsaved
+          yield* ledger.startSync
+          const unsaved = yield* ledger.unsaved
           if (unsaved !== undefined) yield* publish({ type: "error", ...place, step: -1, message: unsaved })
           yield* publish({ type: "run_end", ...place, model: options.selection().model })
           const result = yield* exit

@@ -2,7 +2,7 @@
 import { Deferred, Effect, type Scope } from "effect"
 import { type AtomicSessionShape, Frontend, HostRequestFailed } from "@nimlet/extension"
 import { type ContentPart, type ImagePart, type JsonObject, type SessionEntry, textOf } from "@nimlet/protocol"
-import type { CommandRunner } from "./CommandRunner.ts"
+import type { Change, CommandRunner } from "./CommandRunner.ts"
 import type { Compacted } from "./Compaction.ts"
 import type { Conversation } from "./Conversation.ts"
 import { customEntry } from "./Journal.ts"
@@ -23,6 +23,8 @@ export interface ModuleCallsOptions {
   readonly follow: (words: string) => boolean
   /** Runs something when nothing else does. */
   readonly inTurn: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
+  /** Runs an input when its turn comes; returns at once. */
+  readonly begin: (input: UserInput) => Effect.Effect<void>
   /** What outlasts the extension that asked for it. */
   readonly scope: Scope.Scope
   readonly interrupt: Effect.Effect<void>
@@ -73,14 +75,14 @@ export const makeModuleCalls = (options: ModuleCallsOptions): AtomicSessionShape
   const start = (input: UserInput, extension: string) =>
     Effect.suspend(() =>
       onIdleInput !== undefined
-        ? Effect.flatMap(conversation().queues.holdEarly, (room) => room ? onIdleInput(input, extension) : Effect.fail(tooMany))
+        ? Effect.flatMap(conversation().queues.holdEarly, (room) => !room ? Effect.fail(tooMany) : input.saved === true ? options.begin(input) : onIdleInput(input, extension))
         : input.saved !== true && options.follow(input.typed)
         ? Effect.void
         : Effect.fail(failed("no run can be started here")))
 
   /** Messages of an extension's own kind (seed 004, `pi.sendMessage`): kept at once when nothing runs, else when the run takes them. */
   const sendMessages = Effect.fnUntraced(function*(extension: string, messages: ReadonlyArray<JsonObject>, wish: JsonObject) {
-    const { queues, session } = conversation()
+    const { ledger, queues } = conversation()
     const texts = messages.map((message) => customText(message, extension))
     if (wish.deliverAs === "nextTurn") {
       if ((yield* queues.keepForLater(texts)) === "full") return yield* tooMany
@@ -96,7 +98,7 @@ export const makeModuleCalls = (options: ModuleCallsOptions): AtomicSessionShape
     }
     if (idle.length === 0) return done
     for (const { content, custom } of idle) {
-      yield* Effect.mapError(session.append(customEntry(content, custom, extension)), ({ message }) => failed(message))
+      yield* Effect.mapError(ledger.append(customEntry(content, custom, extension)), ({ message }) => failed(message))
       if (custom.display && wish.triggerTurn !== true) yield* (yield* Frontend).notify("info", content, extension)
     }
     if (wish.triggerTurn !== true) return done
@@ -117,7 +119,7 @@ export const makeModuleCalls = (options: ModuleCallsOptions): AtomicSessionShape
   /** Words that come while the session is being left are said in the next. */
   let leaving = false
   let later: ReadonlyArray<Effect.Effect<unknown, HostRequestFailed>> = []
-  const leave = <E>(going: Effect.Effect<unknown, E>): Effect.Effect<unknown, E> =>
+  const leave = <E>({ going, over }: Change<E>): Effect.Effect<unknown, E> =>
     Effect.suspend(() => {
       leaving = true
       return going
@@ -126,7 +128,7 @@ export const makeModuleCalls = (options: ModuleCallsOptions): AtomicSessionShape
         leaving = false
         const waiting = later
         later = []
-        return Effect.forEach(waiting, (call) => Effect.ignore(call), { discard: true })
+        return Effect.andThen(Effect.forEach(waiting, (call) => Effect.ignore(call), { discard: true }), over)
       }))
     )
 
@@ -141,12 +143,12 @@ export const makeModuleCalls = (options: ModuleCallsOptions): AtomicSessionShape
         Effect.andThen(Deferred.succeed(sure, true))
       )
     const { commands, switching } = yield* options.whole
-    const going = commands.changing(target, entering) ?? options.inTurn(switching.go(target, entering))
+    const going = commands.changing(target, entering) ?? { going: options.inTurn(switching.go(target, entering)), over: Effect.void }
     yield* Effect.forkIn(Effect.catch(leave(going), () => Deferred.succeed(sure, false)), options.scope)
     return { cancelled: !(yield* Deferred.await(sure)) } satisfies JsonObject
   })
   const reload = Effect.flatMap(options.whole, ({ commands, switching }) =>
-    Effect.forkIn(leave(commands.reloading() ?? options.inTurn(switching.reload)), options.scope))
+    Effect.forkIn(leave(commands.reloading() ?? { going: options.inTurn(switching.reload), over: Effect.void }), options.scope))
 
   const whenThere = (call: Effect.Effect<JsonObject, HostRequestFailed>): Effect.Effect<JsonObject, HostRequestFailed> =>
     Effect.suspend(() => {
@@ -157,7 +159,7 @@ export const makeModuleCalls = (options: ModuleCallsOptions): AtomicSessionShape
 
   return (extension, method, params) => {
     const wish = objectIn(params.options)
-    const { access, queues, session } = conversation()
+    const { access, ledger, queues } = conversation()
     switch (method) {
       case "message.send":
         return whenThere(Effect.suspend(() => sendMessages(extension, listIn(params.messages).map(objectIn), wish)))
@@ -165,7 +167,7 @@ export const makeModuleCalls = (options: ModuleCallsOptions): AtomicSessionShape
         return whenThere(Effect.suspend(() => sayAsUser(extension, params.content, wish)))
       case "entry.label": {
         const label = textIn(params.label)
-        return session.append({ type: "label", target_id: textIn(params.id), ...(label === "" ? {} : { label }) }).pipe(
+        return ledger.append({ type: "label", target_id: textIn(params.id), ...(label === "" ? {} : { label }) }).pipe(
           Effect.mapError(({ message }) => failed(message)),
           Effect.as(done)
         )
@@ -190,7 +192,7 @@ export const makeModuleCalls = (options: ModuleCallsOptions): AtomicSessionShape
       case "session.reload":
         return Effect.as(reload, done)
       case "session.shutdown":
-        return Effect.as(options.shutdown, done)
+        return Effect.as(Effect.forkIn(Effect.andThen(queues.idle, options.shutdown), options.scope), done)
       case "tools.set_active":
         return Effect.as(options.offerOnly(listIn(params.names).map(textIn)), done)
       case "model.set":

@@ -3,11 +3,13 @@ import { Effect, Option } from "effect"
 import { HostRequestFailed, type SessionAccessShape } from "@nimlet/extension"
 import { type Session, titleOf } from "@nimlet/session"
 import type { Compaction } from "./Compaction.ts"
+import type { Ledger } from "./Ledger.ts"
 import { mostUnprompted, type Queues } from "./Queues.ts"
 
 /** What is asked for. */
 export interface SessionRequestsOptions {
   readonly session: Session
+  readonly ledger: Ledger
   readonly queues: Queues
   readonly usage: Compaction["usage"]
   readonly complete: SessionAccessShape["complete"]
@@ -18,7 +20,7 @@ export interface SessionRequestsOptions {
 const tooMany = "too many wait already"
 
 /** The requests of one session. */
-export const sessionRequests = ({ complete, onIdleText, queues, session, usage }: SessionRequestsOptions): SessionAccessShape => {
+export const sessionRequests = ({ complete, ledger, onIdleText, queues, session, usage }: SessionRequestsOptions): SessionAccessShape => {
   const title = Effect.map(session.entries, titleOf)
   return {
     complete,
@@ -34,7 +36,7 @@ export const sessionRequests = ({ complete, onIdleText, queues, session, usage }
     }),
     name: Effect.fnUntraced(function*(given) {
       if (given !== undefined) {
-        yield* session.append({ type: "name", name: given }).pipe(
+        yield* ledger.append({ type: "name", name: given }).pipe(
           Effect.mapError((error) => new HostRequestFailed({ reason: error.message, cancelled: false }))
         )
       }

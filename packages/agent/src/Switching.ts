@@ -6,7 +6,7 @@
 import { Effect, Fiber, Option, Scope } from "effect"
 import { AtomicSession, type AtomicSessionShape, EntrySink, Extensions, type HookOptions, type HookOutcome, Hooks, SessionAccess, type StartOptions } from "@nimlet/extension"
 import type { HookPayload, ShutdownReason } from "@nimlet/protocol"
-import { forkPoint, isUser, type Session, Sessions, titleOf, wordsOf } from "@nimlet/session"
+import { forkPoint, isUser, type Session, Sessions, wordsOf } from "@nimlet/session"
 import { RequiredExtensionMissing, SwitchRefused } from "./AgentError.ts"
 import { type Conversation, type ConversationOptions, makeConversation } from "./Conversation.ts"
 import { EventSink } from "./EventSink.ts"
@@ -221,13 +221,19 @@ export const makeSwitching = Effect.fnUntraced(function*<E, R>(
         const gate = yield* restore(asking)
         if (gate._tag === "Blocked") return yield* new SwitchRefused({ blocked: true, why: gate.reason })
         const { session, text } = yield* open(target, id, point)
-        const destination: Destination = { session, title: titleOf(yield* session.entries), text }
         const next = yield* take(session)
+        const destination: Destination = { session: next.session, title: next.history.title, text }
         yield* entering(destination)
         yield* leave(reason, id)
-        const from = current.session
+        const { ledger, session: from } = current
         current = next
-        yield* Effect.andThen(save(from), from.close)
+        yield* save(from)
+        const unsaved = yield* ledger.unsaved
+        yield* from.close
+        if (unsaved !== undefined) {
+          const { publish } = yield* EventSink
+          yield* publish({ type: "diagnostic", level: "error", message: `session ${from.id} was left with entries that are not saved: ${unsaved}` })
+        }
         yield* options.onSwitch?.(session, from) ?? Effect.void
         const walked = tree === undefined
           ? Effect.void

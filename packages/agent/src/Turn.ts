@@ -13,6 +13,12 @@ import { EventSink } from "./EventSink.ts"
 import type { AnswerWatch } from "./ModuleEvents.ts"
 import type { ToolSet } from "./ToolSet.ts"
 
+/** A piece of an answer as it comes. */
+export interface Piece {
+  readonly kind: "text" | "thinking"
+  readonly delta: string
+}
+
 /** What a request is made of. `step` counts the requests of a run from 0. */
 export interface TurnRequest {
   readonly place: RunPlace
@@ -25,6 +31,8 @@ export interface TurnRequest {
   readonly tools: Pick<ToolSet, "toolkit">
   /** Tools are shown, since earlier messages speak of them, but none may be called. */
   readonly withoutCalls?: boolean
+  /** Given each piece as it comes. */
+  readonly came?: (piece: Piece) => void
   /** Given what had come of an answer that did not come to its end. */
   readonly left?: (content: ReadonlyArray<ContentPart>) => void
   /** Told of the answer as it comes. */
@@ -193,7 +201,11 @@ export const askModel = Effect.fnUntraced(function*(
       const deltas = fold(parts as Parts)
       const published = Effect.forEach(
         deltas,
-        (one) => one.kind === "tool_call" ? Effect.void : publish({ type: one.kind === "text" ? "message_delta" : "thinking_delta", ...place, step, delta: one.delta, model }),
+        (one) => {
+          if (one.kind === "tool_call") return Effect.void
+          request.came?.({ kind: one.kind, delta: one.delta })
+          return publish({ type: one.kind === "text" ? "message_delta" : "thinking_delta", ...place, step, delta: one.delta, model })
+        },
         { discard: true }
       )
       if (watch === undefined) return published

@@ -185,7 +185,7 @@ describe("a command of an extension", () => {
   it.effect("has its reply carried out in order: message, session, reload, prompt", () =>
     withAgent(rig({ commands: { go: { message: "off we go", session: { action: "new", editor_text: "draft" }, reload: true, prompt: "hi" } } }), ({ agent, entries, events, log, prompt, session }) =>
       Effect.gen(function*() {
-        assert.strictEqual((yield* prompt("/go")).text, "ok")
+        assert.strictEqual((yield* prompt("/go")).text, "off we go\n\nok")
         const next = yield* agent.session
         assert.notStrictEqual(next.id, session.id)
         assert.deepStrictEqual(shape(events), ["message", "run_start", "message", "run_end", "message", "run_start", "step_start", "message", "step_end", "run_end"])

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Deferred, Effect, Fiber } from "effect"
 import * as AiError from "effect/ai/AiError"
 import type * as LanguageModel from "effect/ai/LanguageModel"
 import { TestClock } from "effect/testing"
@@ -163,7 +163,7 @@ describe("automatic compaction", () => {
         yield* prompt("hi")
         yield* prompt(tokens(400))
         assert.deepStrictEqual(asked.map(isSummary), [false, false])
-        yield* prompt(tokens(700))
+        yield* prompt(tokens(1_800))
         assert.deepStrictEqual(asked.map(isSummary), [false, false, true, false])
       })))
 
@@ -237,7 +237,7 @@ describe("compaction on request", () => {
 })
 
 describe("an extension", () => {
-  // E-122 E-124 E-211 E-212 X-035
+  // E-122 E-124 E-211 E-212 E-223 X-035
   it.effect("can refuse: nothing is summed up, people read why, and it is not asked again at once", () => {
     const fired: Array<{ event: string; payload: object }> = []
     return withAgent({
@@ -455,4 +455,44 @@ describe("a request the provider finds too long", () => {
         assert.strictEqual(asked.filter(isSummary).length, 2)
         assert.isTrue(asked.every(pairs))
       })))
+})
+
+describe("words that are said while the conversation is summed up", () => {
+  it.effect("wait, and are answered with what came of it", () =>
+    Effect.gen(function*() {
+      const going = yield* Deferred.make<void>()
+      const slow: Partial<RigOptions> = { answers: { session_before_compact: () => Effect.as(Deferred.await(going), {}) } }
+      yield* withAgent({ ...small, ...slow, replies: summing("sum", () => says("ok")) }, ({ asked, compact, entries, prompt }) =>
+        Effect.gen(function*() {
+          yield* prompt(tokens(900, "old"))
+          yield* prompt(tokens(600, "new"))
+          const compacting = yield* Effect.forkChild(compact(""))
+          yield* settle
+          const prompting = yield* Effect.forkChild(prompt("and now?"))
+          yield* settle
+          assert.strictEqual(asked.length, 2)
+          assert.strictEqual((yield* entries).length, 4)
+          yield* Deferred.succeed(going, undefined)
+          assert.isTrue((yield* Fiber.join(compacting)).did_compact)
+          assert.isTrue((yield* Fiber.join(prompting)).success)
+          assert.deepStrictEqual(asked.map(isSummary), [false, false, true, false])
+          assert.include(textOf(asked.at(-1)), "<summary>")
+        }))
+    }))
+
+  it.effect("within a run are delivered in it", () =>
+    Effect.gen(function*() {
+      const going = yield* Deferred.make<void>()
+      const answers = { session_before_compact: () => Effect.as(Deferred.await(going), {}) }
+      yield* withAgent({ ...small, answers, replies: summing("sum", inOrder(says("one"), says("two"), says("three"))) }, ({ agent, asked, prompt }) =>
+        Effect.gen(function*() {
+          yield* prompt(tokens(1_600, "old"))
+          const running = yield* Effect.forkChild(prompt(tokens(1_600, "new")))
+          yield* settle
+          assert.strictEqual(yield* agent.steer("and this"), "accepted")
+          yield* Deferred.succeed(going, undefined)
+          assert.deepStrictEqual(yield* Fiber.join(running), { success: true, text: "three" })
+          assert.include(textOf(asked.at(-1)), "and this")
+        }))
+    }))
 })

@@ -1,13 +1,13 @@
 /** How runs go on and end when answers are blank, cut or refused, calls fail for ever, or the disk is full. */
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Option } from "effect"
+import { Deferred, Effect, Fiber, Layer, Option, Stream } from "effect"
 import * as AiError from "effect/ai/AiError"
-import type * as LanguageModel from "effect/ai/LanguageModel"
+import * as LanguageModel from "effect/ai/LanguageModel"
 import { TestClock } from "effect/testing"
 import type { AgentEvent, SessionEntry } from "@nimlet/protocol"
 import { type Session, SessionUnwritable } from "@nimlet/session"
 import { errorResult, textResult } from "@nimlet/tools"
-import { breaksAfter, calls, cutShort, hangsAfter, type Reply, says, settle, shape, tool, withAgent } from "./Rig.ts"
+import { breaksAfter, calls, cutShort, hangsAfter, noExtensions, type Reply, says, settle, shape, tool, withAgent } from "./Rig.ts"
 
 const errorsOf = (events: ReadonlyArray<AgentEvent>) => events.flatMap((event) => event.type === "error" ? [event.message] : [])
 const notesOf = (events: ReadonlyArray<AgentEvent>) => events.flatMap((event) => event.type === "diagnostic" ? [`${event.level}: ${event.message}`] : [])
@@ -164,6 +164,7 @@ describe("a disk that refuses", () => {
     return {
       id: "s",
       workspace: "/w",
+      header: { type: "session", workspace: "/w" },
       path: Option.some("/s.jsonl"),
       damaged: [],
       entries: Effect.sync(() => entries.slice()),
@@ -176,6 +177,7 @@ describe("a disk that refuses", () => {
         if (!full()) waiting = 0
         return waiting > 0 ? Effect.fail(fail()) : Effect.void
       }),
+      draft: () => ({ add: () => Effect.void }),
       startSync: Effect.suspend(() => waiting > 0 && full() ? Effect.fail(fail()) : Effect.sync(() => void (waiting = 0))),
       unsaved: Effect.sync(() => waiting),
       close: Effect.void
@@ -196,6 +198,18 @@ describe("a disk that refuses", () => {
         assert.deepStrictEqual(shape(events).slice(-2), ["error", "run_end"])
       })))
 
+  const other = Layer.effect(LanguageModel.LanguageModel, LanguageModel.make({ generateText: () => Effect.die("no"), streamText: () => Stream.empty }))
+
+  it.effect("keeps a title, a model and what an extension stores, and is told once of all", () =>
+    withAgent({ replies: [], agent: { session: faulty(() => true), extensions: () => Effect.succeed(noExtensions) } }, ({ access, agent, entries, events, prompt }) =>
+      Effect.gen(function*() {
+        assert.isTrue((yield* prompt("/name Tower")).success)
+        yield* agent.select({ provider: "other", model: "m-2", layer: other })
+        assert.strictEqual(yield* access().name("Light"), "Light")
+        assert.deepStrictEqual((yield* entries).map(({ type }) => type), ["name", "selection", "name"])
+        assert.lengthOf(notesOf(events).filter((note) => note.startsWith("error: ") && note.includes("in memory")), 1)
+        assert.strictEqual((yield* agent.selection).model, "m-2")
+      })))
   it.effect("ends a run while the disk still takes what it wrote, and waits for it before a call that changes something and at the end", () =>
     Effect.gen(function*() {
       const disk = yield* Deferred.make<void>()

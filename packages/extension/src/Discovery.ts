@@ -5,6 +5,7 @@ import { atomic, type FamilyPolicy, modulesIn, nimlet, programsIn, type Root } f
 import { isJsonObject, parseJson } from "./Json.ts"
 import { decodeManifest, looksLikeMilliseconds, manifestText } from "./ManifestFile.ts"
 import { modulesAt } from "./ModuleFile.ts"
+import { slipsIn, strangersIn } from "./Slips.ts"
 import type { ExtensionSettings, ProjectExtensionSettings } from "./Start.ts"
 
 /** An extension that can be started. */
@@ -58,6 +59,9 @@ interface Read {
   readonly real: string
   readonly manifest: Result.Result<Manifest, string>
   readonly home: string
+  /** It was named by path. */
+  readonly named: boolean
+  readonly slips?: ReadonlyArray<string>
   /** The manifest's text, where there is one. */
   readonly text?: string
 }
@@ -72,6 +76,11 @@ const remainsOf = (text: string): { readonly name?: string; readonly closes: boo
   return typeof name === "string" && name.trim() !== "" ? { name: name.trim(), closes } : { closes }
 }
 
+const slipsOf = (text: string | undefined, file: string): ReadonlyArray<string> => {
+  const manifest = text === undefined ? undefined : Result.getOrUndefined(parseJson(text))
+  return isJsonObject(manifest) ? slipsIn(manifest, file) : []
+}
+
 /**
  * Every extension in the roots, then those named by path. Missing roots are no fault; a missing named path is one.
  * `settings` are by name, for all of that name; those of a project only for the ones that lie in it, so that no project
@@ -82,10 +91,13 @@ export const discover = Effect.fnUntraced(function*(where: {
   readonly paths: ReadonlyArray<string>
   readonly settings?: Readonly<Record<string, ExtensionSettings>>
   readonly projectSettings?: ProjectExtensionSettings
+  /** The file of the settings, for warnings. */
+  readonly settingsFile?: string
 }) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const warnings: Array<string> = []
+  const { settingsFile = "the settings" } = where
 
   const inRoot = Effect.fnUntraced(function*(root: Root) {
     const names = yield* fs.readDirectory(root.path).pipe(
@@ -115,9 +127,9 @@ export const discover = Effect.fnUntraced(function*(where: {
     const real = yield* realOf(folder)
     const text = yield* Effect.result(manifestText(path.join(real, manifestName)))
     const program = (manifest: Read["manifest"]): ReadonlyArray<Read> =>
-      [{ family: programs, folder, project, real, home: real, manifest, ...(Result.isSuccess(text) ? { text: text.success } : {}) }]
+      [{ family: programs, folder, project, real, home: real, manifest, named, ...(Result.isSuccess(text) ? { text: text.success } : {}) }]
     if (Result.isSuccess(text)) return program(decodeManifest(text.success))
-    const at = { folder, project, home: real }
+    const at = { folder, project, home: real, named }
     const why = text.failure.reason._tag
     // Nothing, or a file where there should be a folder, is no manifest; anything else is one that cannot be read.
     if (why !== "NotFound" && why !== "BadResource") return program(Result.fail("cannot read manifest"))
@@ -125,9 +137,10 @@ export const discover = Effect.fnUntraced(function*(where: {
     if (modules !== undefined && Result.isFailure(found)) return [{ ...at, family: modules, real, manifest: Result.fail(found.failure) }]
     const list = Result.getOrElse(found, () => [])
     if (modules !== undefined && list.length > 0) {
-      return yield* Effect.forEach(list, ({ entry, manifest }) =>
+      return yield* Effect.forEach(list, ({ entry, manifest, slips }) =>
         Effect.map(realOf(entry), (file): Read => ({
           ...at,
+          slips,
           family: modules,
           real: file,
           home: path.dirname(file),
@@ -161,6 +174,8 @@ export const discover = Effect.fnUntraced(function*(where: {
       continue
     }
     const { name } = each.manifest.success
+    const slips = each.slips ?? slipsOf(each.text, path.join(each.folder, manifestName))
+    for (const slip of slips) if (!warnings.includes(slip)) warnings.push(slip)
     const { disabled: off = false, ...settings } = said(each.project, name)
     const manifest = { ...each.manifest.success, ...settings }
     const count = (counts.get(name) ?? 0) + 1
@@ -169,6 +184,7 @@ export const discover = Effect.fnUntraced(function*(where: {
     const one: Found = { key, manifest, folder: each.home, family: each.family, project: each.project }
     if (off) {
       disabled.push(one)
+      if (each.named) warnings.push(`extension '${key}' is not started, though it was named by path: extensions.${name}.disabled is set in ${settingsFile}`)
       continue
     }
     if (looksLikeMilliseconds(manifest)) {
@@ -178,6 +194,9 @@ export const discover = Effect.fnUntraced(function*(where: {
     }
     found.push(one)
   }
+  const names = new Set([...found, ...disabled].map(({ manifest }) => manifest.name).concat(closedGuards))
+  warnings.push(...strangersIn(where.settings ?? {}, settingsFile, names))
+  if (where.projectSettings !== undefined) warnings.push(...strangersIn(where.projectSettings.named, where.projectSettings.file, names))
   const discovered: Discovered = { found, disabled, warnings, closedGuards }
   return discovered
 })

@@ -29,7 +29,7 @@ const decode = Schema.decodeUnknownResult(Manifest)
 
 /** Decodes a manifest; the failure is the reason in `skipping <folder>: <reason>`. */
 export const decodeManifest = (text: string): Result.Result<Manifest, string> =>
-  Result.flatMap(parseJson(text), (value) => {
+  Result.flatMap(Result.mapError(parseJson(text), (problem) => `invalid JSON in extension.json: ${problem.replaceAll(/\s+/g, " ")}`), (value) => {
     const reason = firstBroken(rules, value)
     return reason === undefined ? Result.mapError(decode(value), (error) => error.message) : Result.fail(reason)
   })

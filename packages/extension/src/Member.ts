@@ -29,6 +29,8 @@ export interface Member extends Found {
   readonly request: (request: Unsent, options?: RequestOptions) => Effect.Effect<JsonObject, CallFailed>
   /** Tells it of a pressed action; `key` is the frontend's. False when that widget does not take it, or it is gone. */
   readonly act: (key: string, action: string, text: string) => Effect.Effect<boolean>
+  /** Says, once for each, what was wrong with its reply to something; the rest of the reply counts. */
+  readonly complain: (about: string, faults: ReadonlyArray<string>) => Effect.Effect<void>
   /** Starts it afresh, whatever became of it. */
   readonly restart: Effect.Effect<void>
   /** Stops it until it is restarted; nothing it offered counts then. */
@@ -90,6 +92,12 @@ export const startMember = Effect.fnUntraced(function*(options: MemberOptions) {
   let known = false
   let disabled = false
 
+  const warnOnce = (about: string, message: string) => {
+    if (said.has(about)) return Effect.void
+    said.add(about)
+    return options.warn(message)
+  }
+
   const life = extensionLife({
     key,
     open: options.open,
@@ -116,11 +124,7 @@ export const startMember = Effect.fnUntraced(function*(options: MemberOptions) {
       return options.onRegistered(registered)
     },
     warn: options.warn,
-    warnOnce: (about, message) => {
-      if (said.has(about)) return Effect.void
-      said.add(about)
-      return options.warn(message)
-    }
+    warnOnce
   })
   const ended = Effect.fnUntraced(function*(exit: Exit.Exit<void, StartFailed | ExtensionCrashed>) {
     const error = Exit.isFailure(exit) && !Cause.hasInterruptsOnly(exit.cause) ? Cause.squash(exit.cause) : undefined
@@ -213,6 +217,10 @@ export const startMember = Effect.fnUntraced(function*(options: MemberOptions) {
     isSettled: () => Deferred.isDoneUnsafe(settled),
     request,
     act,
+    complain: (about, faults) =>
+      faults.length === 0
+        ? Effect.void
+        : Effect.forEach(faults, (fault) => warnOnce(`reply ${fault}`, `extension '${key}': in its reply to ${about} ${fault}; it was ignored`), { discard: true }),
     restart,
     disable,
     isDisabled: () => disabled,

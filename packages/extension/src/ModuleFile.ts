@@ -3,6 +3,7 @@ import { Effect, FileSystem, Option, Path, Result, Schema } from "effect"
 import { Manifest } from "@nimlet/protocol"
 import { isJsonObject, parseJson } from "./Json.ts"
 import { manifestText } from "./ManifestFile.ts"
+import { slipsIn } from "./Slips.ts"
 
 /** Files that can be an extension by themselves. */
 const isModule = (name: string): boolean => /^[^.].*\.m?[jt]s$/.test(name) && !/\.d\.m?ts$/.test(name)
@@ -12,6 +13,8 @@ const indexes = ["index.ts", "index.mts", "index.js", "index.mjs"]
 export interface ModuleFound {
   readonly manifest: Manifest
   readonly entry: string
+  /** What in `package.json` looks like a slip of the pen, a sentence each. */
+  readonly slips: ReadonlyArray<string>
 }
 
 const { command: _command, name: _name, ...described } = Manifest.fields
@@ -19,7 +22,7 @@ const decodeDescribed = Schema.decodeUnknownResult(Schema.Struct(described))
 
 const stemOf = (file: string): string => file.replace(/\.m?[jt]s$/, "")
 
-const named = (name: string, entry: string, more: object = {}): ModuleFound => ({ manifest: { name, command: [entry], ...more }, entry })
+const named = (name: string, entry: string, more: object = {}, slips: ReadonlyArray<string> = []): ModuleFound => ({ manifest: { name, command: [entry], ...more }, entry, slips })
 
 /**
  * What lies at a place in a root, or was named by path: a module, a package that lists its modules under one of `keys`, or a
@@ -55,12 +58,14 @@ export const modulesAt = Effect.fnUntraced(function*(place: string, keys: Readon
   }
   const settings = decodeDescribed(about)
   if (Result.isFailure(settings)) return Result.fail(`package.json: ${settings.failure.message}`)
+  const { extensions: _, ...rest } = about
+  const slips = slipsIn(rest, path.join(place, "package.json"))
   const found: Array<ModuleFound> = []
   for (const each of listed) {
     const given = path.resolve(place, each)
     const entry = (yield* kindOf(given)) === "Directory" ? yield* indexOf(given) : given
     if (entry === undefined || (yield* kindOf(entry)) !== "File") return Result.fail(`package.json: there is no ${each}`)
-    found.push(named(listed.length === 1 ? name : `${name}/${stemOf(path.basename(entry))}`, entry, settings.success))
+    found.push(named(listed.length === 1 ? name : `${name}/${stemOf(path.basename(entry))}`, entry, settings.success, slips))
   }
   return Result.succeed(found)
 })

@@ -22,6 +22,24 @@ const figuresEvery = "250 millis"
 const toolReply = fieldsOf(ToolReplyFields)
 const commandReply = fieldsOf(CommandReplyFields)
 const isToolContent = Schema.is(ToolContent)
+
+/** What the fields of replies are, for their authors. */
+const toolReplyShapes = {
+  content: 'a text, or a list of {"type": "text", "text"} and {"type": "image", "mimeType", "data"}',
+  is_error: "true or false",
+  details: "an object",
+  terminate: "true or false"
+}
+const commandReplyShapes = {
+  message: "a text",
+  session: 'an object with "action" new, switch (with "id"), fork (with "message", a number) or compact',
+  reload: "true or false",
+  prompt: "a text"
+}
+
+/** What is wrong with a reply, by field; null is as good as nothing. */
+const faultsIn = (shapes: Readonly<Record<string, string>>, bad: ReadonlyArray<string>, line: JsonObject): ReadonlyArray<string> =>
+  bad.filter((field) => line[field] !== null).map((field) => `${field} must be ${shapes[field] ?? "something else"}`)
 const nobody: ReadonlySet<string> = new Set()
 
 const contentOf = (content: unknown): ToolReply["content"] =>
@@ -126,7 +144,8 @@ export const makeExtensions = Effect.gen(function*() {
     const member = yield* memberOf(tool?.extension, name)
     const id = callId === undefined ? {} : { tool_call_id: callId }
     const line = yield* member.request({ type: "tool", name, arguments: args, ...id }, { onUpdate })
-    const { details, terminate } = toolReply(line).values
+    const { bad, values: { details, terminate } } = toolReply(line)
+    yield* member.complain(`tool ${name}`, faultsIn(toolReplyShapes, bad, line))
     const reply: ToolReply = {
       content: contentOf(line.content),
       isError: line.is_error === true,
@@ -155,7 +174,9 @@ export const makeExtensions = Effect.gen(function*() {
     const member = yield* memberOf(command?.extension, name)
     const known = context === undefined ? {} : { context }
     const line = yield* member.request({ type: "command", name: command?.name ?? name, arguments: args, ...known })
-    const reply: CommandReply = commandReply(line).values
+    const { bad, values } = commandReply(line)
+    yield* member.complain(`command ${command?.name ?? name}`, faultsIn(commandReplyShapes, bad, line))
+    const reply: CommandReply = values
     return reply
   })
 

@@ -1,6 +1,7 @@
 /** Starts the extensions of a session: finds them, spawns all at once, and waits for those the session needs. */
 import { type Context, Effect, Exit, type FileSystem, type Path, Scope } from "effect"
 import { Supervisor } from "@nimlet/actor"
+import { HookEvents, isHookName } from "@nimlet/protocol"
 import { reportCrashes } from "./CrashReport.ts"
 import { Diagnostics } from "./Diagnostics.ts"
 import { discover, type Found, settingsOf } from "./Discovery.ts"
@@ -48,6 +49,8 @@ export const offeringsOf = (members: ReadonlyArray<Member>): Effect.Effect<Reado
         return registered === undefined ? [] : [{ key, family, registration: registered }]
       })
   )
+
+const isGate = (event: string): boolean => isHookName(event) && HookEvents[event].kind === "gate"
 
 /** Whether calls are blocked when the extension cannot be asked. */
 export const isClosedGuard = ({ family, manifest }: Found): boolean => (manifest.on_failure ?? family.onFailure) === "block"
@@ -119,6 +122,9 @@ export const startSession = Effect.fnUntraced(function*(
       warn: (message) => warn(message, each.key),
       onRegistered: Effect.fnUntraced(function*(registration) {
         for (const message of [...faultsOf(registration, reserved.tools, each.family), ...replacementsOf(registration, reserved.tools, each.family)]) yield* warnOnce(message, each.key)
+        if (each.manifest.background === true && !isClosedGuard(each) && registration.events.some(isGate)) {
+          yield* warnOnce(`extension '${each.key}' wants to be asked before things are done, and "background": true lets them be done before it is there; take that out of its manifest`, each.key)
+        }
         if (!starting) yield* tellClashes
       }),
       onOffersChanged,
@@ -157,10 +163,14 @@ const reportOf = ({ closedGuards, disabled, members, pending, required, warnings
   const started = members.filter((member) => member.registration() !== undefined)
   const goesBy = (name: string) => ({ key, manifest }: Found) => key === name || manifest.name === name
   const missing = [...required].flatMap((extension) => {
-    if (started.some(goesBy(extension))) return []
-    const member = members.find(goesBy(extension))
+    // Of several by one name each must run: another's would else stand in for a person's own that does not.
+    const named = members.filter(goesBy(extension))
+    const member = named.find((one) => !started.includes(one))
+    if (named.length > 0 && member === undefined && !closedGuards.includes(extension)) return []
     const reason = member !== undefined
       ? member.meter.reading.fault ?? "it has not registered yet"
+      : closedGuards.includes(extension)
+      ? "its manifest is no good"
       : disabled.some(goesBy(extension)) ? "it is disabled by the settings" : "no extension of that name was found"
     return [{ extension, reason }]
   })

@@ -53,6 +53,8 @@ export interface StartOptions {
   readonly settings?: Readonly<Record<string, ExtensionSettings>>
   /** The same from the trusted project, which wins for extensions of its own and counts for no other. */
   readonly projectSettings?: ProjectExtensionSettings
+  /** The file that `settings` stand in, for warnings. */
+  readonly settingsFile?: string
   /** Names of extensions without which the run must not start. */
   readonly required?: ReadonlyArray<string>
   /** Ends the wait for those that have not registered yet; they go on starting. Default: nothing does. */

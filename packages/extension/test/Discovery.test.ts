@@ -79,7 +79,7 @@ describe("discover", () => {
       yield* put(`${workspace}/.agents/extensions/off`, program("off"))
       const projectSettings = {
         file: "config.json",
-        named: { guard: { on_failure: "open" as const, disabled: false }, broken: { disabled: true }, theirs: { restart: false, response_timeout_seconds: 5 }, off: { disabled: true } }
+        named: { guard: { on_failure: "open" as const, disabled: false }, broken: { disabled: true }, theirs: { restart: false, response_timeout_seconds: 5 }, off: { disabled: true }, gurad: { on_failure: "block" as const } }
       }
       const { closedGuards, disabled, found, warnings } = yield* discover({
         roots: rootsOf({ home, workspace, trusted: true }),
@@ -92,7 +92,30 @@ describe("discover", () => {
       ])
       assert.deepStrictEqual([closedGuards, disabled.map(({ key }) => key)], [["broken"], ["off"]])
       const passed = (key: string) => `config.json: extensions.${key} is ignored; a project may not set it for an extension that is not its own`
+      assert.isTrue(warnings.some((warning) => warning.startsWith("config.json: extensions.gurad")), warnings.join("\n"))
       assert.includeMembers([...warnings], ["guard.on_failure", "guard.disabled", "broken.disabled"].map(passed))
+    }).pipe(Effect.provide(NodeServices.layer)))
+
+  it.effect("tells of keys and names that are nearly some that mean something, of closed guards that are not there, and of what is off though it was named", () =>
+    Effect.gen(function*() {
+      const root = yield* temp
+      const fs = yield* FileSystem.FileSystem
+      yield* put(`${root}/guard`, { ...program("guard"), on_failiure: "block", Restart: false, description: "of its author", version: 1 })
+      yield* put(`${root}/off`, program("off"))
+      yield* fs.makeDirectory(`${root}/pack`)
+      yield* fs.writeFileString(`${root}/pack/a.js`, "")
+      yield* fs.writeFileString(`${root}/pack/package.json`, JSON.stringify({ name: "pack", pi: { extensions: ["./a.js"], backgruond: true } }))
+      const settings = { gaurd: { on_failure: "open" }, elsewhere: { restart: false }, wall: { on_failure: "block" }, off: { disabled: true } } as const
+      const { warnings } = yield* discover({ roots: [{ path: root, family: nimlet, project: false }], paths: [`${root}/off`], settings, settingsFile: "config.json" })
+      assert.deepStrictEqual(warnings, [
+        `${root}/guard/extension.json: on_failiure is ignored, there is no such key; on_failure is meant, it seems`,
+        `${root}/guard/extension.json: Restart is ignored, there is no such key; restart is meant, it seems`,
+        `${root}/pack/package.json: backgruond is ignored, there is no such key; background is meant, it seems`,
+        "config.json: extensions.gaurd is ignored, no extension of that name was found; guard is meant, it seems",
+        "config.json: extensions.wall is ignored, no extension of that name was found"
+      ])
+      const named = yield* discover({ roots: [], paths: [`${root}/off`], settings: { off: { disabled: true } }, settingsFile: "config.json" })
+      assert.deepStrictEqual(named.warnings, ["extension 'off' is not started, though it was named by path: extensions.off.disabled is set in config.json"])
     }).pipe(Effect.provide(NodeServices.layer)))
 
   // E-036 E-037 E-038 E-039 E-040
@@ -100,7 +123,7 @@ describe("discover", () => {
     Effect.gen(function*() {
       const root = yield* temp
       const fs = yield* FileSystem.FileSystem
-      yield* put(`${root}/a`, "{")
+      yield* put(`${root}/a`, '{\n  "name": "a",\n  oops\n}')
       yield* put(`${root}/b`, { command: ["x"] })
       yield* put(`${root}/c`, program("c"))
       yield* put(`${root}/d`, { name: "d" })
@@ -110,7 +133,7 @@ describe("discover", () => {
       const { found, warnings } = yield* discover({ roots, paths: [`${root}/nowhere`] })
       assert.deepStrictEqual(found.map(({ key }) => key), ["c"])
       assert.strictEqual(warnings.length, 4)
-      assert.match(warnings[0]!, new RegExp(`^skipping ${root}/a: .*JSON`))
+      assert.match(warnings[0]!, new RegExp(`^skipping ${root}/a: invalid JSON in extension.json: [^\n]+$`))
       assert.strictEqual(warnings[1], `skipping ${root}/b: missing name`)
       assert.strictEqual(warnings[2], `skipping ${root}/d: command must be an array`)
       assert.strictEqual(warnings[3], `skipping ${root}/nowhere: cannot read manifest`)

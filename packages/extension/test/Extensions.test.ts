@@ -180,6 +180,28 @@ describe("offers", () => {
     }).pipe(Effect.provide(memory({ a: a.script, b: b.script })))
   })
 
+  it.effect("keeps of an ill-typed reply what is right, and says once of each field what it should be", () => {
+    const wrong = { content: [{ type: "text", text: "kept" }, { type: "image", data: 5 }], is_error: "yes", details: null, terminate: 1 }
+    const a = peer({ tools: [tool("t"), tool("n")], commands: [{ name: "go" }] }, answering((message) =>
+      message.type === "command" ? { message: "kept", session: { action: "leave" }, prompt: 5 } : message.name === "n" ? { content: 5 } : wrong))
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: {} } })
+      yield* host.start
+      for (let n = 0; n < 2; n++) {
+        assert.deepStrictEqual(yield* host.extensions.callTool("t", {}), { content: [{ type: "text", text: "kept" }], isError: false })
+        assert.deepStrictEqual(yield* host.extensions.runCommand("go", ""), { message: "kept" })
+      }
+      assert.deepStrictEqual((yield* host.extensions.callTool("n", {})).content, [{ type: "text", text: "" }])
+      assert.deepStrictEqual(host.diagnostics.map(({ message }) => message), [
+        'extension \'a\': in its reply to tool t content must be a text, or a list of {"type": "text", "text"} and {"type": "image", "mimeType", "data"}; it was ignored',
+        "extension 'a': in its reply to tool t is_error must be true or false; it was ignored",
+        "extension 'a': in its reply to tool t terminate must be true or false; it was ignored",
+        'extension \'a\': in its reply to command go session must be an object with "action" new, switch (with "id"), fork (with "message", a number) or compact; it was ignored',
+        "extension 'a': in its reply to command go prompt must be a text; it was ignored"
+      ])
+    }).pipe(Effect.provide(memory({ a: a.script })))
+  })
+
   it.effect("a read-only tool runs unasked where its family says so", () => {
     const a = peer({
       tools: [

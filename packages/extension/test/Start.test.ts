@@ -161,17 +161,19 @@ describe("settings of a start", () => {
     const ok = peer({})
     return Effect.gen(function*() {
       const host = yield* startAll({
-        manifests: { ok: {}, off: {}, bad: {}, two: { name: "ok" } },
-        start: { required: ["ok", "ok#2", "off", "bad", "nowhere"], settings: { off: { disabled: true } } }
+        manifests: { ok: {}, off: {}, bad: {}, two: { name: "ok" }, half: {}, other: { name: "half" }, broken: { name: "broken", on_failure: "blok" }, z: { name: "broken" } },
+        start: { required: ["ok", "ok#2", "off", "bad", "half", "broken", "nowhere"], settings: { off: { disabled: true } } }
       })
       const { missing, started } = yield* host.start
-      assert.deepStrictEqual(started, ["ok", "ok#2"])
+      assert.deepStrictEqual(started, ["half", "ok", "ok#2", "broken"])
       assert.deepStrictEqual(missing, [
         { extension: "off", reason: "it is disabled by the settings" },
         { extension: "bad", reason: "expected register response" },
+        { extension: "half", reason: "expected register response" },
+        { extension: "broken", reason: "its manifest is no good" },
         { extension: "nowhere", reason: "no extension of that name was found" }
       ])
-    }).pipe(Effect.provide(memory({ ok: ok.script, two: ok.script, bad: (self) => self.send({ type: "hello" }) })))
+    }).pipe(Effect.provide(memory({ ok: ok.script, two: ok.script, half: ok.script, z: ok.script, other: (self) => self.send({ type: "hello" }), bad: (self) => self.send({ type: "hello" }) })))
   })
 
   it.effect("`required` is told of where there is nothing to start at all", () =>
@@ -182,6 +184,21 @@ describe("settings of a start", () => {
 })
 
 describe("waiting at the start", () => {
+  it.effect.each([["an open guard", {}, 1], ["a closed one", { on_failure: "block" }, 0]] as const)(
+    "%s in the background is told of once, for what it lets pass before it is there", ([, more, told]) => {
+      const a = peer({ events: ["turn_start", "tool_call"] }, answering({}))
+      const b = peer({ events: ["turn_start"] }, answering({}))
+      return Effect.gen(function*() {
+        const host = yield* startAll({ manifests: { a: { background: true, ...more }, b: { background: true } } })
+        const report = yield* host.start
+        yield* settle
+        const warnings = [...report.warnings, ...host.diagnostics.map(({ message }) => message)]
+        assert.strictEqual(warnings.filter((message) => message.startsWith("extension 'a' wants to be asked before things are done")).length, told)
+        assert.strictEqual(warnings.length, told)
+      }).pipe(Effect.provide(memory({ a: a.script, b: b.script })))
+    }
+  )
+
   it.effect("one in the background is not waited for, and takes part once it has registered", () => {
     const a = slowly(peer({ tools: [tool("t")], events: ["tool_call"] }, answering({ allow: false, reason: "a" })), 5_000)
     return Effect.gen(function*() {

@@ -35,11 +35,16 @@ const firstLine = (text: string): string => {
 }
 
 /** What stands above the page of an open session. */
-export const aboutSession = ({ id, workspace }: Pick<Session, "id" | "workspace">, entries: Entries): PageAbout => {
+export const aboutSession = ({ header: { at, parent }, id, workspace }: Pick<Session, "header" | "id" | "workspace">, entries: Entries): PageAbout => {
   const first = entries.find(isUser)
   const title = titleOf(entries)
-  const at = entries.find((entry) => entry.at !== undefined)?.at
-  return { id, workspace, title: title !== "" ? title : first === undefined ? "" : firstLine(wordsOf(first)), ...(at === undefined ? {} : { at }) }
+  return {
+    id,
+    workspace,
+    title: title !== "" ? title : first === undefined ? "" : firstLine(wordsOf(first)),
+    ...(at === undefined ? {} : { at }),
+    ...(parent === undefined ? {} : { parent })
+  }
 }
 
 /** What stands above the page of the session file `path`. Fails with `SessionUnreadable`. */

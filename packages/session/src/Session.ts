@@ -5,6 +5,7 @@
  */
 import { Clock, Effect, FileSystem, Option, type Path, Random, Result, type Scope, Semaphore } from "effect"
 import type { NameEntry, SessionEntry, SessionHeader } from "@nimlet/protocol"
+import { type Answering, type Draft, lastAnswerId, makeDrafts, noDrafts } from "./Draft.ts"
 import { type SessionLocked, type SessionUnreadable, SessionUnwritable } from "./SessionError.ts"
 import { type DamagedLine, encodeLine, type SessionText, type UnknownEntry } from "./SessionLines.ts"
 import { isNameInReach } from "./SessionSummary.ts"
@@ -17,6 +18,8 @@ export type NewEntry = SessionEntry
 export interface Session {
   readonly id: string
   readonly workspace: string
+  /** What stands above its entries; a file that has lost its header has one with less in it. */
+  readonly header: SessionHeader
   /** The file, none for a session kept in memory. */
   readonly path: Option.Option<string>
   /** Lines of the file that could not be read when it was opened. */
@@ -31,6 +34,8 @@ export interface Session {
   readonly append: (entry: NewEntry) => Effect.Effect<SessionEntry, SessionUnwritable>
   /** Returns when everything appended so far is on the disk, not only with the system. */
   readonly sync: Effect.Effect<void, SessionUnwritable>
+  /** Keeps an answer while it comes, in place of an earlier draft. It is gone when an answer is appended. */
+  readonly draft: (answering: Answering) => Draft
   /** Begins to bring everything to the disk. What goes wrong with that is told by the next `sync`. */
   readonly startSync: Effect.Effect<void, SessionUnwritable>
   /** How many entries the disk has refused so far and that are still to be written. */
@@ -73,12 +78,18 @@ export const openSession = Effect.fnUntraced(function*(
   const ids = new Set(entries.flatMap((entry) => entry.entry_id === undefined ? [] : [entry.entry_id]))
   const path = Option.getOrUndefined(options.path)
   const fs = yield* FileSystem.FileSystem
-  const header: SessionHeader = { type: "session", version: 1, id: options.id, workspace: options.workspace, at: yield* isoTime }
+  const { id, workspace } = options
+  const fresh: SessionHeader = { type: "session", version: 1, id, workspace, at: yield* isoTime }
+  const header = Option.match(options.existing, {
+    onNone: () => fresh,
+    onSome: (text) => Option.getOrElse(text.header, (): SessionHeader => ({ type: "session", id, workspace }))
+  })
   const writer = path === undefined ? undefined : yield* makeWriter({
     path,
     claim: options.claim,
     ...Option.match(options.existing, { onSome: ({ torn }) => ({ torn }), onNone: () => ({ torn: false, header: encodeLine(header) }) })
   })
+  const drafts = path === undefined ? noDrafts : yield* makeDrafts(path)
   const refused = (error: unknown) =>
     new SessionUnwritable({ path: path ?? options.id, cause: error instanceof Error ? error.message : String(error), unsaved: 0 })
 
@@ -102,6 +113,7 @@ export const openSession = Effect.fnUntraced(function*(
     ids.add(stored.entry_id ?? "")
     entries.push(stored)
     if (writer !== undefined) yield* writer.write(line)
+    if (stored.type === "assistant") yield* drafts.drop
     return stored
   }, turn.withPermits(1), Effect.uninterruptible)
 
@@ -114,12 +126,14 @@ export const openSession = Effect.fnUntraced(function*(
   yield* Effect.addFinalizer(() => repeatName)
 
   return {
-    id: options.id,
-    workspace: options.workspace,
+    id,
+    workspace,
+    header,
     path: options.path,
     damaged: Option.match(options.existing, { onNone: () => [], onSome: (text) => text.damaged }),
     entries: Effect.sync(() => entries.slice()),
     append,
+    draft: (answering) => drafts.begin(answering, lastAnswerId(entries)),
     sync: writer === undefined ? Effect.void : turn.withPermits(1)(writer.sync),
     startSync: writer === undefined ? Effect.void : turn.withPermits(1)(writer.startSync),
     unsaved: writer === undefined ? Effect.succeed(0) : writer.waiting

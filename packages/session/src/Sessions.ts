@@ -4,6 +4,7 @@
  */
 import { Clock, Context, Effect, Exit, FileSystem, Layer, Option, Path, type PlatformError, Random, Scope, Stream } from "effect"
 import type { SessionEntry, SessionHeader } from "@nimlet/protocol"
+import { clearDraft, leftDraft } from "./Draft.ts"
 import { aboutFile, aboutSession, defaultPageName, exportEntries, exportFile, writePage } from "./Export.ts"
 import { followSession } from "./Follow.ts"
 import { cutBefore, writeSession } from "./Fork.ts"
@@ -20,6 +21,7 @@ import {
 } from "./SessionError.ts"
 import { readSession } from "./SessionFile.ts"
 import { encodeLine, type SessionText, type UnknownEntry } from "./SessionLines.ts"
+import { pruneSnapshots, pruneTrash } from "./Retention.ts"
 import { lockSession, type Owner } from "./SessionLock.ts"
 import { matches, readSummary, type SessionSummary } from "./SessionSummary.ts"
 import { makeSnapshots, type Snapshots } from "./Snapshots.ts"
@@ -79,7 +81,7 @@ const closable = Effect.fnUntraced(function*<E, R>(open: Effect.Effect<Omit<Sess
 export class Sessions extends Context.Service<Sessions, {
   /** A new session; nothing is on disk before its first entry. */
   readonly create: (options: NewSession) => Effect.Effect<Session, never, Scope.Scope>
-  /** The session of this id with all that it holds. Fails with `SessionNotFound`, `SessionUnreadable`, or `SessionLocked` while another process writes it. */
+  /** The session of this id with all that it holds; what a killed process left of an answer is its last entry then. Fails with `SessionNotFound`, `SessionUnreadable`, or `SessionLocked` while another process writes it. */
   readonly open: (id: string) => Effect.Effect<Session, SessionNotFound | SessionUnreadable | SessionLocked, Scope.Scope>
   /** What the session holds now, to read only. */
   readonly read: (id: string) => Effect.Effect<SessionText, SessionNotFound | SessionUnreadable>
@@ -108,7 +110,7 @@ export class Sessions extends Context.Service<Sessions, {
     id: string,
     name: string
   ) => Effect.Effect<void, SessionNotFound | SessionUnreadable | SessionUnwritable | SessionLocked>
-  /** Moves a session to the trash. Fails with `SessionLocked` while a process writes it. */
+  /** Moves a session to the trash, from where it is gone for good in time (`Retention`). Fails with `SessionLocked` while a process writes it. */
   readonly delete: (id: string) => Effect.Effect<void, SessionNotFound | SessionUnreadable | SessionUnwritable | SessionLocked>
   /** Brings back the copy that was deleted last. Fails with `SessionExists` when there is a session of this id. */
   readonly restore: (id: string) => Effect.Effect<void, SessionNotFound | SessionExists | SessionUnwritable>
@@ -134,6 +136,8 @@ export class Sessions extends Context.Service<Sessions, {
       const fs = yield* FileSystem.FileSystem
       const path = yield* Path.Path
       const context = Context.make(FileSystem.FileSystem, fs).pipe(Context.add(Path.Path, path))
+      const scope = yield* Effect.scope
+      const snapshots = path.join(folder, ".snapshots")
       const fileOf = (id: string) => path.join(folder, `${id}${extension}`)
       const provided = Effect.provide(context)
 
@@ -166,7 +170,11 @@ export class Sessions extends Context.Service<Sessions, {
         yield* lock(file)
         const existing = yield* readSession(file)
         const workspace = Option.match(existing.header, { onNone: () => "", onSome: (header) => header.workspace })
-        return yield* openSession({ id, workspace, path: Option.some(file), existing: Option.some(existing), claim: Effect.void })
+        const session = yield* openSession({ id, workspace, path: Option.some(file), existing: Option.some(existing), claim: Effect.void })
+        const left = yield* leftDraft(file, existing.entries)
+        // Where the disk refuses, it is in the session all the same.
+        if (Option.isSome(left)) yield* Effect.ignore(Effect.andThen(session.append(left.value), clearDraft(file)))
+        return session
       }, closable, provided)
 
       /** Ids of the folder with what the system says of their files, the one written last first. */
@@ -232,6 +240,8 @@ export class Sessions extends Context.Service<Sessions, {
         const file = yield* find(id)
         yield* lock(file)
         yield* moveToTrash(folder, id).pipe(Effect.mapError(unwritable(file)))
+        yield* clearDraft(file)
+        yield* pruneTrash(folder)
       }, Effect.scoped, provided)
 
       const restore = Effect.fnUntraced(function*(id: string) {
@@ -261,7 +271,8 @@ export class Sessions extends Context.Service<Sessions, {
       }, provided)
 
       return {
-        snapshots: yield* makeSnapshots(path.join(folder, ".snapshots")),
+        snapshots: yield* makeSnapshots(snapshots, undefined, (present) =>
+          Effect.asVoid(Effect.forkIn(provided(pruneSnapshots(folder, snapshots, present)), scope))),
         create,
         open,
         page,

@@ -1,6 +1,7 @@
 /**
  * What files held before they were changed, kept beside the sessions: `<folder>/<session>/<name>`. Each session has a share of
- * the disk and no more; what does not fit is not kept, which whoever wants it back is told.
+ * the disk and no more; what does not fit is not kept, which whoever wants it back is told. The first one of a process makes
+ * room for it (`Retention`).
  */
 import { Effect, FileSystem, Option, Path, Random } from "effect"
 
@@ -21,10 +22,11 @@ const share = 128 * 1024 * 1024
 const noteName = "note"
 const reference = /^[A-Za-z0-9_-]+\/[0-9a-f]{8,16}$/
 
-/** Snapshots in an absolute folder that need not exist yet. */
+/** Snapshots in an absolute folder that need not exist yet. `prune` is run behind the back of a session's first one. */
 export const makeSnapshots = Effect.fnUntraced(function*(
   folder: string,
-  limit = share
+  limit = share,
+  prune: (session: string) => Effect.Effect<void> = () => Effect.void
 ): Effect.fn.Return<Snapshots, never, FileSystem.FileSystem | Path.Path> {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -46,6 +48,7 @@ export const makeSnapshots = Effect.fnUntraced(function*(
 
   return {
     keep: Effect.fnUntraced(function*(session: string, bytes: Uint8Array) {
+      if (!used.has(session)) yield* prune(session)
       const before = yield* usedBy(session)
       if (before + bytes.length > limit) return Option.none()
       const name = (yield* Random.nextIntBetween(0, 0xffffffff)).toString(16).padStart(8, "0")

@@ -1,6 +1,6 @@
 /**
- * Entries as the model is to see them. Pure. Bookkeeping entries are passed over; results that stand together become
- * one tool message; the latest compaction stands for what came before it (seed 000, "Session entries"). Providers refuse
+ * Entries as the model is to see them. Pure. Bookkeeping entries are passed over; the results of an answer's calls
+ * become one tool message; the latest compaction stands for what came before it (seed 000, "Session entries"). Providers refuse
  * a call without its one result, and a result without its call: where damage parted them, the transcript makes it good.
  */
 import * as Prompt from "effect/ai/Prompt"
@@ -47,8 +47,11 @@ export const summaryText = (summary: string): string => `<summary>\n${summary}\n
 
 type Options = Prompt.ProviderOptions
 
+/** One for all that has none: a long session has tens of thousands of them. */
+const noOptions: Options = {}
+
 // A part keeps what its provider sent with it as JSON; to effect/ai it is opaque provider options.
-const withOptions = (data: unknown): { readonly options?: Options } => data === undefined ? {} : { options: data as Options }
+const withOptions = (data: unknown): { readonly options: Options } => ({ options: data === undefined ? noOptions : data as Options })
 
 /** What thinking needs to be believed again; entries of other writers have Anthropic's signature alone. */
 const thinkingData = (part: ThinkingPart): unknown =>
@@ -121,6 +124,7 @@ const resultPart = (entry: ToolResultEntry, names: ReadonlyMap<string, string>) 
     isFailure: entry.is_error,
     result: entry.output,
     providerExecuted: false,
+    options: noOptions,
     ...(entry.images === undefined || entry.images.length === 0
       ? {}
       : { modelOutput: imageParts(entry.output, entry.images) })
@@ -134,7 +138,7 @@ export const transcript = (entries: Entries): ReadonlyArray<Prompt.Message> => m
  * what is new in it and whoever encodes messages can remember them too.
  */
 export const makeTranscript = (): (entries: Entries) => ReadonlyArray<Prompt.Message> => {
-  // Entries live as long as their session does; weak keys would cost every collection of garbage a look at each.
+  // Entries live as long as their session, and a map of weak keys costs the collector much where they are many.
   const known = new Map<object, Prompt.Message>()
   const asked = new Map<AssistantEntry, ReadonlyArray<ToolUsePart>>()
   const names = new Map<string, string>()
@@ -144,10 +148,11 @@ export const makeTranscript = (): (entries: Entries) => ReadonlyArray<Prompt.Mes
     return message
   }
   const user = (entry: UserEntry) =>
-    known.get(entry) ?? remember(entry, Prompt.userMessage({ content: entry.content.flatMap(userPart) }))
+    known.get(entry) ?? remember(entry, Prompt.userMessage({ content: entry.content.flatMap(userPart), options: noOptions }))
   const assistant = (entry: AssistantEntry) =>
     known.get(entry) ?? remember(entry, Prompt.assistantMessage({
-      content: entry.cut === true ? cutParts(entry.content) : entry.content.flatMap(assistantPart)
+      content: entry.cut === true ? cutParts(entry.content) : entry.content.flatMap(assistantPart),
+      options: noOptions
     }))
   const calls = (entry: AssistantEntry): ReadonlyArray<ToolUsePart> => {
     const before = asked.get(entry)
@@ -164,7 +169,7 @@ export const makeTranscript = (): (entries: Entries) => ReadonlyArray<Prompt.Mes
         ? Prompt.systemMessage({ content: textOf(entry.content) })
         : Prompt.userMessage({ content: entry.content.flatMap(customPart) })
     )
-  const toolMessage = (group: ReadonlyArray<ToolResultEntry>) => Prompt.toolMessage({ content: group.map((entry) => resultPart(entry, names)) })
+  const toolMessage = (group: ReadonlyArray<ToolResultEntry>) => Prompt.toolMessage({ content: group.map((entry) => resultPart(entry, names)), options: noOptions })
   // A group is known by its last result: it is closed by then.
   const results = (group: ReadonlyArray<ToolResultEntry>, last: ToolResultEntry) => {
     const message = known.get(last)
@@ -175,23 +180,30 @@ export const makeTranscript = (): (entries: Entries) => ReadonlyArray<Prompt.Mes
     const compacted = latestCompaction(entries)
     const kept = compacted === undefined ? entries : entries.slice(compacted.start)
     const messages: Array<Prompt.Message> = compacted === undefined ? [] : [summaryMessage(compacted.summary)]
-    let group: Array<ToolResultEntry> = []
-    // Calls that have no result yet, by id, and a cut answer: it is told if the user speaks next, not if it was tried again.
-    const open = new Map<string, ToolUsePart>()
+    // The calls of the last answer, their results by id, and the result that came last. Calls that ran together were
+    // saved as they ended; the model reads their results in its own order.
+    let made: ReadonlyArray<ToolUsePart> = []
+    const given = new Map<string, ToolResultEntry>()
+    let last: ToolResultEntry | undefined
+    // A cut answer: it is told if the user speaks next, not if it was tried again.
     let cut: AssistantEntry | undefined
     const closeGroup = () => {
-      const last = group.at(-1)
-      if (open.size > 0) messages.push(toolMessage([...group, ...Array.from(open.values(), lostResult)]))
-      else if (last !== undefined) messages.push(results(group, last))
-      group = []
-      open.clear()
+      if (made.length > 0) {
+        const group = made.map((call) => given.get(call.id) ?? lostResult(call))
+        messages.push(last !== undefined && given.size === made.length ? results(group, last) : toolMessage(group))
+      }
+      made = []
+      given.clear()
+      last = undefined
     }
     const push = (message: Prompt.Message) => {
       if (message.content.length > 0) messages.push(message)
     }
     for (const entry of kept) {
       if (isResult(entry)) {
-        if (open.delete(entry.id)) group.push(entry)
+        if (given.has(entry.id) || !made.some(({ id }) => id === entry.id)) continue
+        given.set(entry.id, entry)
+        last = entry
       } else if (isUser(entry) || isCustomMessage(entry)) {
         closeGroup()
         if (cut !== undefined) push(assistant(cut))
@@ -201,7 +213,7 @@ export const makeTranscript = (): (entries: Entries) => ReadonlyArray<Prompt.Mes
         closeGroup()
         cut = entry.cut === true ? entry : undefined
         if (cut === undefined) push(assistant(entry))
-        for (const call of calls(entry)) open.set(call.id, call)
+        made = calls(entry)
       }
     }
     closeGroup()

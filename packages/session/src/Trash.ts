@@ -2,13 +2,19 @@
 import { Clock, Effect, FileSystem, Path } from "effect"
 
 /** The folder of deleted sessions in a session folder. */
-const folderName = ".trash"
+export const trashFolder = (path: Path.Path, folder: string): string => path.join(folder, ".trash")
+
+/** What the name of a file there says: the session it is a copy of, and when that was deleted, in microseconds of the epoch. */
+export const trashedCopy = (name: string): { readonly id: string; readonly micros: bigint } | undefined => {
+  const [, id, micros] = /^(.+)\.(\d+)\.jsonl$/.exec(name) ?? []
+  return id === undefined || micros === undefined ? undefined : { id, micros: BigInt(micros) }
+}
 
 /** Moves the session file `<folder>/<id>.jsonl` away, to `.trash/<id>.<microseconds>.jsonl`. */
 export const moveToTrash = Effect.fnUntraced(function*(folder: string, id: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const trash = path.join(folder, folderName)
+  const trash = trashFolder(path, folder)
   const micros = (yield* Clock.currentTimeNanos) / 1000n
   yield* fs.makeDirectory(trash, { recursive: true })
   yield* fs.rename(path.join(folder, `${id}.jsonl`), path.join(trash, `${id}.${micros}.jsonl`))
@@ -18,12 +24,12 @@ export const moveToTrash = Effect.fnUntraced(function*(folder: string, id: strin
 export const newestTrashed = Effect.fnUntraced(function*(folder: string, id: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const trash = path.join(folder, folderName)
+  const trash = trashFolder(path, folder)
   const names = yield* fs.readDirectory(trash).pipe(Effect.catchReason("PlatformError", "NotFound", () => Effect.succeed<Array<string>>([])))
   const newest = names
     .flatMap((name) => {
-      const [, of, micros] = /^(.+)\.(\d+)\.jsonl$/.exec(name) ?? []
-      return of === id && micros !== undefined ? [{ name, micros: BigInt(micros) }] : []
+      const copy = trashedCopy(name)
+      return copy?.id === id ? [{ name, micros: copy.micros }] : []
     })
     .reduce<{ name: string; micros: bigint } | undefined>((best, one) => best === undefined || one.micros > best.micros ? one : best, undefined)
   return newest === undefined ? undefined : path.join(trash, newest.name)

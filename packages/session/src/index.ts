@@ -1,4 +1,5 @@
 export * from "./Calls.ts"
+export type { Answering, Draft, DraftPiece } from "./Draft.ts"
 export * from "./Export.ts"
 export * from "./Follow.ts"
 export * from "./Projection.ts"

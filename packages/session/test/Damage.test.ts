@@ -62,6 +62,38 @@ describe("a session file that was cut", () => {
     ))
 })
 
+describe("a session file of which a byte was changed", () => {
+  /** Another bit, nothing, the end of a line, the end of a text, half a character. */
+  const damages: ReadonlyArray<(byte: number) => number> = [(byte) => byte ^ 1, () => 0, () => 10, () => 34, () => 0xe6]
+
+  it.effect("keeps every line but those that the change touches, wherever in its last 300 bytes, and goes on", () =>
+    inFolder((folder) =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const file = `${folder}/1.jsonl`
+        yield* fs.writeFileString(file, header)
+        yield* appended(file, "first", "日本語のテキスト", "a 😀 b", "end: ﷽ ß")
+        const whole = yield* fs.readFile(file)
+        const lineAt = (at: number) => new TextDecoder().decode(whole.subarray(0, at)).split("\n").length - 1
+        for (let at = whole.length - 300; at < whole.length; at++) {
+          for (const damage of damages) {
+            const bytes = Uint8Array.from(whole)
+            bytes[at] = damage(bytes[at] ?? 0)
+            yield* fs.writeFile(file, bytes)
+            yield* appended(file, "new ☃")
+            const read = yield* readSession(file)
+            const texts = textsOf(read)
+            // A lost LF makes one line of two.
+            const touched = whole[at] === 10 ? [lineAt(at), lineAt(at) + 1] : [lineAt(at)]
+            const kept = ["first", "日本語のテキスト", "a 😀 b", "end: ﷽ ß"].filter((_, n) => !touched.includes(n + 1))
+            for (const text of kept) assert.include(texts, text, `byte ${at}`)
+            assert.strictEqual(texts.at(-1), "new ☃", `byte ${at}`)
+          }
+        }
+      })
+    ), 60_000)
+})
+
 describe("a damaged session file", () => {
   it.effect("loses the damaged lines alone and tells their numbers", () =>
     inFolder((folder) =>

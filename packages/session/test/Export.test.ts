@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, FileSystem, Layer, Option, Path, PlatformError, Stream } from "effect"
+import { TestClock } from "effect/testing"
 import { pageOf } from "../src/ExportPage.ts"
 import { defaultPageName, type NewEntry, Sessions, SessionUnwritable, writePage } from "../src/index.ts"
 
@@ -52,6 +53,22 @@ describe("the page of a session", () => {
           assert.include(yield* fs.readFileString(file), "<h1>kept in memory</h1>")
         }))
       })
+    ))
+
+  it.effect("of an open one is the page of its file, also of a fork that was begun later than its entries", () =>
+    inFolder((folder) =>
+      Effect.scoped(Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const sessions = yield* Sessions
+        const session = yield* sessions.create({ workspace: folder, persist: true })
+        yield* TestClock.adjust("1 minute")
+        yield* session.append(say("hello"))
+        yield* TestClock.adjust("1 minute")
+        for (const open of [session, yield* sessions.fork(session, 1), yield* sessions.open((yield* sessions.copy(session.id)).id)]) {
+          const file = yield* sessions.export(open, { folder })
+          assert.strictEqual(yield* fs.readFileString(file), (yield* Stream.runCollect(sessions.page(open.id))).join(""))
+        }
+      }))
     ))
 
   it.effect("takes the place of an earlier page, and of nothing else", () =>

@@ -73,7 +73,7 @@ describe("a transcript of a damaged session", () => {
     const tool = messages[2]
     assert.deepStrictEqual(
       tool?.role === "tool" ? tool.content.map((part) => part.type === "tool-result" ? [part.id, part.name, part.isFailure, part.result] : []) : [],
-      [["2", "read", false, "out 2"], ["1", "read", true, "[The result of this call was lost.]"]]
+      [["1", "read", true, "[The result of this call was lost.]"], ["2", "read", false, "out 2"]]
     )
   })
 })

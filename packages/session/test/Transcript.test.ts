@@ -21,6 +21,12 @@ describe("transcript", () => {
     )
   })
 
+  it("tells results in the order of their calls, however they ended", () => {
+    const [, , tool, ...rest] = transcript([user("go"), calls("1", "2", "3"), result("3"), { type: "extension", extension: "x", data: 1 }, result("1"), result("1"), result("2"), user("more")])
+    assert.deepStrictEqual(tool?.role === "tool" ? tool.content.map((part) => part.type === "tool-result" ? part.id : "") : [], ["1", "2", "3"])
+    assert.deepStrictEqual(rest.map(({ role }) => role), ["user"])
+  })
+
   // E-265
   it("passes over what is not for the model", () => {
     const messages = transcript([

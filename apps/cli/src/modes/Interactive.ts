@@ -16,6 +16,7 @@ import { makeErrands } from "../tui/Errands.ts"
 import type { Company } from "../tui/errand/ErrandRoom.ts"
 import { makeHistory } from "../tui/History.ts"
 import { composerKeys, makeKeymap } from "../tui/Keymap.ts"
+import { themeChoices } from "../tui/Palette.ts"
 import { Screen } from "../tui/Screen.ts"
 import { readScreenSettings } from "../tui/ScreenSettings.ts"
 import { initial } from "../tui/State.ts"
@@ -25,6 +26,9 @@ type Needs = ChildProcessSpawner.ChildProcessSpawner | FileSystem.FileSystem | P
 
 /** What somebody who has no key may do next. */
 const firstSteps = "/login gives nimlet the key of a provider, here and now. Without one, try: read README.md · run ls · grep TODO"
+
+/** What modules may choose from. */
+const themes = themeChoices.map((name) => ({ name }))
 
 const sinceWhen = "100 millis"
 /** How long extensions may take to stop before the person is told what is waited for. */
@@ -43,6 +47,7 @@ export const interact = Effect.fnUntraced(function*(invocation: Invocation, host
   const company = yield* Deferred.make<Company>()
   let present: Company | undefined
   let ticking = false
+  let code = 0
 
   const tick = Effect.gen(function*() {
     while (screen.state.run !== undefined || screen.state.leaving !== undefined) {
@@ -150,10 +155,16 @@ export const interact = Effect.fnUntraced(function*(invocation: Invocation, host
     opened: (session) => Effect.sync(() => void screen.dispatch({ type: "opened", session })),
     switched: (_, session) => Effect.sync(() => void screen.dispatch({ type: "opened", session })),
     refused: () => Effect.void,
+    unsaved: (message) => Effect.andThen(Effect.sync(() => void (code = 1)), output.err(`nimlet: ${message}\n`)),
     closed: () => Effect.void,
     onlooker: {
       watch: Effect.flatMap(Extensions, ({ changes }) => Stream.runForEach(changes, (figures) => Effect.sync(() => void screen.dispatch({ type: "figures", figures })))),
       proceed: Deferred.await(proceed)
+    },
+    leave: Effect.sync(() => void Deferred.doneUnsafe(quit, Effect.void)),
+    screen: {
+      read: (key) => key === "ui.editor_text" ? screen.composed : key === "ui.themes" ? themes : key === "ui.tools_expanded" ? screen.state.open : undefined,
+      show: (extension, aspect, value) => Effect.sync(() => void screen.dispatch({ type: "aspect", extension, aspect, value }))
     },
     onIdleInput: ({ typed }) => Effect.sync(() => void screen.dispatch({ type: "said", words: { text: typed, literal: true } })),
     converse: Effect.fnUntraced(function*(conversing) {
@@ -185,5 +196,5 @@ export const interact = Effect.fnUntraced(function*(invocation: Invocation, host
     fork(Effect.delay(output.err("Waiting for extensions to stop.\n"), patience))
   }))
   yield* Effect.raceFirst(run(invocation, host, mode, { typed: "", piped: { text: "", silent: false, garbled: false, excessive: false } }), left)
-  return 0
+  return code
 }, Effect.scoped)

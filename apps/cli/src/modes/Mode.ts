@@ -1,7 +1,7 @@
 /** How a run is shown. Each way of running is one value of this shape; the rest of the program knows no difference. */
 import type { Effect, Scope } from "effect"
 import type { Agent, EventSink, ModelChoice, QueueModes, RunResult, Trust, UserInput } from "@nimlet/agent"
-import type { Extensions, FrontendShape } from "@nimlet/extension"
+import type { AtomicSessionShape, Extensions, FrontendShape } from "@nimlet/extension"
 import type { ListedModel } from "@nimlet/provider"
 import type { Sessions } from "@nimlet/session"
 import type { Tool } from "@nimlet/tools"
@@ -49,12 +49,18 @@ export interface Mode {
   readonly switched: (from: string, to: string) => Effect.Effect<void>
   /** It cannot start after all; whoever started us is told on standard error, too. */
   readonly refused: (why: string) => Effect.Effect<void>
+  /** Something of the session could not be saved up to the end; absent for a diagnostic. */
+  readonly unsaved?: (message: string) => Effect.Effect<void>
   /** The run has ended and its session with it. */
   readonly closed: (sessionId: string, result: RunResult) => Effect.Effect<void>
   /** In place of one prompt: speaks with the agent until it is over. Its success is the exit code. */
   readonly converse?: (conversing: Conversing) => Effect.Effect<RunResult, never, Scope.Scope>
   /** Takes words of an extension that came when no run was under way, where they can be run. */
   readonly onIdleInput?: (input: UserInput, extension: string) => Effect.Effect<void>
+  /** Ends the conversation, for an extension that wants it ended. */
+  readonly leave?: Effect.Effect<void>
+  /** What modules read of the screen and set there (seed 004), where there is one. */
+  readonly screen?: Pick<AtomicSessionShape, "read" | "show">
   /** How texts are taken from queues, where that can change; the settings otherwise. */
   readonly queues?: (settings: QueueModes) => QueueModes
 }

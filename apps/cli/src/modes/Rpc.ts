@@ -138,8 +138,13 @@ export const makeRpcMode = Effect.fnUntraced(function*(
       failed = true
       return writer.event({ type: "diagnostic", level: "error", message })
     },
-    closed: close,
+    // Whoever ends us by a signal ends it before it has come to its own end.
+    closed: (id, { success }) => {
+      failed ||= !success
+      return close(id)
+    },
     queues: (settings) => Object.assign(modes, settings),
+    leave: Effect.asVoid(Queue.end(commands)),
     onIdleInput: (input) => Effect.flatMap(Deferred.await(idle), (run) => run(input)),
     converse: Effect.fnUntraced(function*(conversing) {
       yield* Deferred.succeed(idle, (input) => jobs.run(conversing.agent, input))

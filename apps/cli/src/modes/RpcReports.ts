@@ -8,7 +8,7 @@ export const aboutExtension = (figures: ExtensionFigures) => {
   const { droppedLines, family, fault, folder, hookMillis, key, lateReplies, memoryBytes, pid, project, registration, requests, restarts, startMillis, state } = figures
   return {
     key,
-    family,
+    family: family.name,
     folder,
     project,
     state: state.toLowerCase(),

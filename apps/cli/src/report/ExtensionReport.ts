@@ -1,5 +1,6 @@
 /** What `extension list` says, as one value: every extension with what it offers, and everything that was left out, with why. Pure. */
 import { Schema } from "effect"
+import { builtinCommands } from "@nimlet/agent"
 import type {
   ExtensionCommand, ExtensionFigures, ExtensionMode, ExtensionProvider, ExtensionSettings, ExtensionTool, Found, StartReport
 } from "@nimlet/extension"
@@ -141,6 +142,8 @@ const stateOf = (state: ExtensionFigures["state"]): ListedExtension["state"] => 
   return names[state]
 }
 
+const isBuiltin = (name: string): boolean => builtinCommands.some((command) => command.name === name.toLowerCase())
+
 const nothing: Registration = { commands: [], tools: [], events: [], modes: [], providers: [] }
 
 const listed = (facts: ExtensionFacts, figures: ExtensionFigures): ListedExtension => {
@@ -167,7 +170,7 @@ const listed = (facts: ExtensionFacts, figures: ExtensionFigures): ListedExtensi
       return { name: tool.name, description: tool.description, capabilities: tool.capabilities, ...fateOf(winner, fault) }
     }),
     commands: registration.commands.map(({ description = "", name, while_busy = false }) =>
-      ({ name, description, while_busy, ...fateOf(facts.commands.find(same(name))?.extension) })),
+      ({ name, description, while_busy, ...(isBuiltin(name) ? { left_out: "nimlet has a command of that name" } : fateOf(facts.commands.find(same(name))?.extension)) })),
     events: registration.events.map((name) => isHookName(name) ? { name } : { name, never_fires: true as const }),
     modes: registration.modes.map(({ id, label }) => ({ id, label, ...fateOf(facts.modes.find((mode) => mode.id === id)?.extension) })),
     providers: registration.providers.map(({ api_url, default_model, name }) =>

@@ -21,7 +21,7 @@ export interface CompactionLimits {
   readonly keepRecent: number
   /**
    * After a compaction, or an attempt at one, this much must be said before the next automatic attempt: what did not
-   * help is not done again at every step. A quarter of the reserve leaves room for a few attempts before the window is full.
+   * help is not done again at every step, and more each time it does not (`growthNeeded`). A quarter of the reserve leaves room for a few attempts before the window is full.
    */
   readonly growth: number
 }

@@ -34,6 +34,8 @@ export const makeStanding = ({ company, ids, remember, settingsFile, show, tell 
   const load = Effect.fnUntraced(function*(given: Company) {
     const entries = yield* (yield* given.agent.session).entries
     for (const entry of entries) if (entry.type === "user" && "role" in entry) remember(wordsOf(entry))
+    // What extensions offer is known from the first key on, not with the next look.
+    yield* show({ type: "figures", figures: yield* given.extensions.figures })
     yield* show({ type: "loaded", items: itemsOf(entries, ids), title: titleOf(entries) })
     yield* selected(given)
     yield* standing(given)
@@ -75,7 +77,7 @@ export const makeStanding = ({ company, ids, remember, settingsFile, show, tell 
     const state = yield* given.agent.setThinking(level)
     yield* selected(given)
     yield* tell(state.level === level ? `Thinking: ${level}.` : `This model has no level ${level}: it thinks ${state.level ?? "as it does by itself"}.`)
-  }, Effect.catch((error) => tell(error.message, "error")))
+  })
 
   const keepTheme = (theme: string) => Effect.catch(saveSetting(settingsFile, ["theme"], theme), (error) => tell(error.message, "warning"))
 

@@ -1,0 +1,43 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { noExtensions, says, withAgent } from "./Rig.ts"
+
+const rig = { replies: () => says("ok"), persist: true, agent: { extensions: () => Effect.succeed(noExtensions) } } as const
+
+describe("/session", () => {
+  it.effect("tells of the open one, finds others by words, names them, deletes them and brings them back", () =>
+    withAgent(rig, ({ agent, prompt, session }) =>
+      Effect.gen(function*() {
+        const say = (words: string) => Effect.map(prompt(words), ({ success, text }) => success ? text : undefined)
+        yield* prompt("build a tower")
+        yield* prompt("/new")
+        const { id } = yield* agent.session
+        yield* prompt("count the stars")
+        assert.match((yield* say("/session")) ?? "", new RegExp(`^Session ${id}\\nfile: .*${id}\\.jsonl\\nstarted: .*\\nmessages of yours: 1, entries: 2$`))
+        assert.strictEqual(yield* say("/session list"), `* ${id}  count the stars\n  ${session.id}  build a tower`)
+        assert.strictEqual(yield* say("/session list TOWER build"), `  ${session.id}  build a tower`)
+        assert.strictEqual(yield* say("/session list moon"), "No session of this folder has 'moon'.")
+        assert.include(yield* say(`/session rename ${session.id} Tower of light`), "Tower of light")
+        assert.strictEqual(yield* say("/session list light"), `  ${session.id}  Tower of light`)
+        assert.include(yield* say(`/session rename ${id} Stars`), "Stars")
+        assert.strictEqual(yield* say("/name"), "Stars")
+        assert.include(yield* say(`/session delete ${session.id}`), "/session restore")
+        assert.strictEqual(yield* say("/session list"), `* ${id}  Stars`)
+        assert.include(yield* say(`/session restore ${session.id}`), "/resume")
+        assert.include(yield* say("/session list"), "Tower of light")
+      })))
+
+  it.effect("does not delete the open one, and says what is wrong", () =>
+    withAgent(rig, ({ events, prompt, session }) =>
+      Effect.gen(function*() {
+        yield* prompt("hello")
+        const cases = [
+          [`/session delete ${session.id}`, "cannot be deleted"], ["/session delete nobody", "no session 'nobody'"], ["/session restore nobody", "no session 'nobody'"],
+          ["/session rename nobody Title", "no session 'nobody'"], ["/session rename", "Usage"], ["/session delete", "Usage"], ["/session restore a b", "Usage"], ["/session dance", "Usage"]
+        ] as const
+        for (const [words, why] of cases) {
+          assert.isFalse((yield* prompt(words)).success, words)
+          assert.include(events.flatMap((event) => event.type === "error" ? [event.message] : []).at(-1), why)
+        }
+      })))
+})
