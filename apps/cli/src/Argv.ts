@@ -3,7 +3,7 @@
  * that `nimlet fix --the bug` asks for just that. Pure.
  */
 import { Result, Schema } from "effect"
-import { type Draft, type Flag, type Invocation, listFlags, type Operand, runFlags, type Subcommand, subcommands } from "./Flags.ts"
+import { type Draft, type Flag, type ForeignFlag, type Invocation, listFlags, type Operand, runFlags, type Subcommand, subcommands } from "./Flags.ts"
 
 /** A command line that cannot be followed; `problem` names the word and the remedy. Exit code 2. */
 export class UsageError extends Schema.TaggedError<UsageError>()("UsageError", { problem: Schema.String }) {
@@ -28,6 +28,7 @@ const initial: Invocation = {
   stay: false,
   screenReader: false,
   prompt: "",
+  foreign: [],
   appended: [],
   noBuiltinTools: false,
   persist: true,
@@ -46,6 +47,26 @@ const initial: Invocation = {
   listModels: false
 }
 
+/** Types of the flags that extensions have registered, by name without dashes. */
+export type Registered = ReadonlyMap<string, "boolean" | "string">
+
+/** What stands behind a flag of another's, as far as that can be told before its type is known, and where reading goes on. */
+const readForeign = (argv: ReadonlyArray<string>, at: number, registered: Registered | undefined) => {
+  const [name = "", inline] = (argv[at] ?? "").slice(2).split(/=(.*)/s)
+  const type = registered?.get(name)
+  const [next, after] = [argv[at + 1], argv[at + 2]]
+  if (inline !== undefined) return { flag: { name, value: inline }, next: at + 1 }
+  const isWord = next !== undefined && !next.startsWith("-")
+  const flag: ForeignFlag = isWord && type !== "boolean" ? { name, value: next } : { name }
+  // A word behind it may be its value or begin the prompt. Before another flag it is a value.
+  const takes = type === undefined ? isWord && after?.startsWith("-") === true : isWord && type === "string"
+  return { flag, next: at + (takes ? 2 : 1) }
+}
+
+/** The values of flags for whoever registered them: a text, or true where none stands behind. */
+export const foreignValues = (foreign: ReadonlyArray<ForeignFlag>): Readonly<Record<string, string | true>> =>
+  Object.fromEntries(foreign.map(({ name, value }) => [name, value ?? true]))
+
 const fail = (problem: string) => Result.fail(new UsageError({ problem }))
 
 /** Flags from `from` on: which were read, and where the first other word stands. `--` is behind us when `closed`. */
@@ -61,7 +82,9 @@ const readFlags = (
   argv: ReadonlyArray<string>,
   from: number,
   flags: ReadonlyArray<Flag>,
-  draft: Draft
+  draft: Draft,
+  /** Whether flags that we do not know may be an extension's, and what is known of those. */
+  others: { readonly registered?: Registered } | undefined
 ): Result.Result<Reading, UsageError> => {
   const used: Array<Flag> = []
   let at = from
@@ -74,7 +97,13 @@ const readFlags = (
     const equals = word.startsWith("--") ? word.indexOf("=") : -1
     const name = equals < 0 ? word : word.slice(0, equals)
     const flag = name === "--completions" ? undefined : flags.find(({ names }) => names.includes(name))
-    if (flag === undefined && name !== "--completions") return fail(`Unknown option: ${name}`)
+    if (flag === undefined && name !== "--completions") {
+      if (others === undefined || !word.startsWith("--")) return fail(`Unknown option: ${name}`)
+      const foreign = readForeign(argv, at, others.registered)
+      draft.foreign = [...draft.foreign, foreign.flag]
+      at = foreign.next - 1
+      continue
+    }
     if (flag !== undefined && flag.value === undefined) {
       if (equals >= 0) return fail(`${name} takes no value`)
       flag.set(draft, "")
@@ -109,7 +138,7 @@ const subcommandAt = (argv: ReadonlyArray<string>, before: Reading, draft: Draft
   const invocation: Draft = { ...draft }
   const operands: Array<string> = []
   for (let at = before.at + here.name.split(" ").length;; at++) {
-    const read = readFlags(argv, at, here.flags, invocation)
+    const read = readFlags(argv, at, here.flags, invocation, undefined)
     if (Result.isFailure(read)) return undefined
     const { closed, ending } = read.success
     if (ending?.kind === "help") return { kind: "help", subcommand: here.name }
@@ -122,17 +151,21 @@ const subcommandAt = (argv: ReadonlyArray<string>, before: Reading, draft: Draft
   return fits(here.operands ?? [], operands) ? { kind: "subcommand", name: here.name, invocation: { ...invocation, operands } } : undefined
 }
 
-/** Reads a command line (without the program's own words). `--help` and `--version` end the reading at once. */
-export const parseArgv = (argv: ReadonlyArray<string>): Result.Result<Command, UsageError> => {
+/**
+ * Reads a command line (without the program's own words). `--help` and `--version` end the reading at once. Flags that are not
+ * ours are read as far as that can be done before extensions have registered theirs; with them, for good.
+ */
+export const parseArgv = (argv: ReadonlyArray<string>, registered?: Registered): Result.Result<Command, UsageError> => {
   const draft: Draft = { ...initial }
-  const read = readFlags(argv, 0, argv.includes("--list-models") ? listFlags : runFlags, draft)
+  const others = registered === undefined ? {} : { registered }
+  const read = argv.includes("--list-models") ? readFlags(argv, 0, listFlags, draft, undefined) : readFlags(argv, 0, runFlags, draft, others)
   if (Result.isFailure(read)) return Result.fail(read.failure)
   const { at, ending } = read.success
   if (ending !== undefined) return Result.succeed(ending)
   if (draft.listModels) {
     return Result.succeed({ kind: "subcommand", name: "models list", invocation: { ...draft, json: draft.json || draft.mode === "json", operands: argv.slice(at) } })
   }
-  const subcommand = subcommandAt(argv, read.success, draft)
+  const subcommand = draft.foreign.length > 0 ? undefined : subcommandAt(argv, read.success, draft)
   if (subcommand !== undefined) return Result.succeed(subcommand)
   if (!draft.persist && draft.session.kind !== "new") return fail("--no-session cannot be combined with --resume or --session")
   if (draft.approve && draft.noApprove) return fail("--approve and --no-approve contradict each other")

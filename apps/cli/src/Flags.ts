@@ -4,10 +4,18 @@
  */
 import { type ThinkingLevel, thinkingLevelOf, thinkingLevels } from "@nimlet/provider"
 
+/** A flag that is none of ours, and what stands behind it: `value` after a `=` or as the next word. */
+export interface ForeignFlag {
+  readonly name: string
+  readonly value?: string
+}
+
 /** What the flags and words of a command line ask for. */
 export interface Invocation {
   readonly mode: "text" | "print" | "json" | "rpc"
   readonly prompt: string
+  /** Flags that are none of ours: an extension's, once it has registered them. */
+  readonly foreign: ReadonlyArray<ForeignFlag>
   /** The terminal stays after the prompt of the command line. */
   readonly stay: boolean
   /** What is drawn is for a screen reader. */

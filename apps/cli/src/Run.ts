@@ -11,7 +11,8 @@ import { Diagnostics, discover, Extensions, families, Frontend, Hooks, type Star
 import type { ModelError } from "@nimlet/provider"
 import { type Session, type SessionLocked, type SessionNotFound, Sessions, type SessionUnreadable } from "@nimlet/session"
 import { type Asker, askUserTool, builtins, type FileFailed, layerLocal, localTools, Operations } from "@nimlet/tools"
-import { UsageError } from "./Argv.ts"
+import { foreignValues, UsageError } from "./Argv.ts"
+import { settledPrompt } from "./ExtensionFlags.ts"
 import type { Invocation } from "./Flags.ts"
 import { chooseExtensions } from "./ExtensionChoice.ts"
 import { layerExtensions } from "./Extensions.ts"
@@ -167,7 +168,13 @@ export const run = Effect.fnUntraced(function*(
   const sessions = yield* Layer.build(Sessions.layer(sessionFolder(settings, host, path), host))
   const session = yield* openSession(invocation, workspace).pipe(Effect.provideContext(sessions))
   const chosen = chooseExtensions({ invocation: { ...invocation, approve: trust.current().trusted }, settings, host, workspace, path })
-  const mayOffer = Effect.map(discover(chosen), ({ found }) => found.length > 0)
+  const found = yield* Effect.cached(Effect.map(discover(chosen), ({ found }) => found))
+  const mayOffer = Effect.map(found, (all) => all.length > 0)
+  const [stranger] = invocation.foreign
+  // Modules alone register flags.
+  if (stranger !== undefined && !(yield* found).some(({ family }) => family.runsAs === "thread")) {
+    return yield* new UsageError({ problem: `Unknown option: --${stranger.name}` })
+  }
   const choice = yield* chooseModel({ invocation, settings, session, host }, mayOffer)
   // The provider's code loads while extensions start.
   yield* Effect.forkScoped(choice.warm)
@@ -197,10 +204,8 @@ export const run = Effect.fnUntraced(function*(
         Effect.provideContext(offering)
       )
     const models = yield* makeRunModels(host, settings)
-    const told = choice.settled.pipe(
-      Effect.tap(({ notices }) => Effect.forEach(notices, mode.notice, { discard: true })),
-      Effect.tap(models.look)
-    )
+    const told = Effect.tap(choice.settled, ({ notices }) => Effect.forEach(notices, mode.notice, { discard: true }))
+    const flags = foreignValues(invocation.foreign)
     const agent = Agent.layerChoosing({
       session,
       ...choice.named,
@@ -229,12 +234,15 @@ export const run = Effect.fnUntraced(function*(
         ),
       queues: mode.queues === undefined ? queues : mode.queues(queues),
       ...(mode.onIdleInput === undefined ? {} : { onIdleInput: mode.onIdleInput }),
+      ...(mode.leave === undefined ? {} : { onShutdown: mode.leave }),
+      flags: () => flags,
       ...(invocation.tools === undefined ? {} : { only: invocation.tools.map(ownName) })
     }, Effect.map(told, toModel)).pipe(Layer.provide(Layer.succeedContext(sessions)))
     yield* Effect.gen(function*() {
       const unknown = yield* unknownTools(invocation)
       if (unknown.length > 0) return yield* new UsageError({ problem: `--tools: no tool is named ${unknown.join(", ")}` })
-      const { piped, typed } = input
+      const typed = yield* settledPrompt(host.argv, { ...invocation, prompt: input.typed })
+      const { piped } = input
       if (piped.garbled) {
         yield* mode.sink.publish({ type: "diagnostic", level: "warning", message: "what came on standard input is not all text in UTF-8; � stands for what is none" })
       }

@@ -1,7 +1,7 @@
 /** What is known of models during a run: for `/models`, for what answers have cost, for whoever lists them, and for modules. */
 import { Effect, type FileSystem } from "effect"
 import type { KnownModel, ModelCommands, Settings } from "@nimlet/agent"
-import { Extensions } from "@nimlet/extension"
+import type { Extensions } from "@nimlet/extension"
 import type { ListedModel, Prices } from "@nimlet/provider"
 import type { Host } from "./Host.ts"
 import { withOffered } from "./Model.ts"
@@ -11,9 +11,8 @@ export interface RunModels {
   readonly commands: ModelCommands
   readonly list: Effect.Effect<ReadonlyArray<ListedModel>>
   readonly pricesOf: (provider: string, model: string) => Effect.Effect<Prices | undefined>
-  /** What modules may read of; none until `look` was run with one of them running. */
-  readonly forModules: () => ReadonlyArray<KnownModel>
-  readonly look: Effect.Effect<void>
+  /** The same for modules. */
+  readonly forModules: Effect.Effect<ReadonlyArray<KnownModel>>
 }
 
 /** A model as seed 004 has one. */
@@ -37,9 +36,7 @@ const moduleModel = ({ compat, contextWindow, images, maxOutput = 0, model, name
 /** Makes them. What only some runs need is loaded when it is asked for. */
 export const makeRunModels = Effect.fnUntraced(function*(host: Host, settings: Settings): Effect.fn.Return<RunModels, never, Extensions | FileSystem.FileSystem> {
   const context = yield* Effect.context<Extensions | FileSystem.FileSystem>()
-  const extensions = yield* Extensions
   const list = Effect.provideContext(withOffered(host, settings, (models) => models.list), context)
-  let known: ReadonlyArray<KnownModel> = []
   return {
     list,
     pricesOf: (provider, model) =>
@@ -54,8 +51,6 @@ export const makeRunModels = Effect.fnUntraced(function*(host: Host, settings: S
         Effect.provideContext(context)
       )
     },
-    forModules: () => known,
-    look: Effect.flatMap(extensions.figures, (figures) =>
-      figures.some(({ family }) => family.name === "atomic") ? Effect.map(list, (all) => void (known = all.map(moduleModel))) : Effect.void)
+    forModules: Effect.map(list, (all) => all.map(moduleModel))
   }
 })

@@ -27,9 +27,20 @@ describe("parseArgv", () => {
     assert.deepStrictEqual([prompt, stay, screenReader, run("x").stay], ["fix it", true, true, false])
   })
 
-  it("names an unknown option before the prompt", () => {
-    assert.include(problem("--frobnicate", "hi"), "--frobnicate")
+  it("names an unknown option of one letter before the prompt", () => {
     assert.include(problem("-x"), "-x")
+  })
+
+  //
+  it("keeps a long one for whoever registers it; only then it is known what is its value and what the prompt", () => {
+    const line = ["--deep", "one", "--model", "m", "--wide", "fix", "it"]
+    const first = run(...line)
+    assert.deepStrictEqual([first.foreign, first.model, first.prompt], [[{ name: "deep", value: "one" }, { name: "wide", value: "fix" }], "m", "fix it"])
+    const types = new Map<string, "boolean" | "string">([["deep", "string"], ["wide", "boolean"], ["last", "string"]])
+    const settled = (...words: ReadonlyArray<string>) => Result.map(parseArgv(words, types), (command) => command.kind === "run" ? [command.invocation.foreign, command.invocation.prompt] : [])
+    assert.deepStrictEqual(settled(...line), Result.succeed([[{ name: "deep", value: "one" }, { name: "wide" }], "fix it"]))
+    assert.deepStrictEqual(settled("--last", "value", "the", "prompt"), Result.succeed([[{ name: "last", value: "value" }], "the prompt"]))
+    assert.deepStrictEqual(settled("--last=a=b", "--wide", "--", "-x"), Result.succeed([[{ name: "last", value: "a=b" }, { name: "wide" }], "-x"]))
   })
 
   it("refuses a missing or empty value", () => {

@@ -46,7 +46,7 @@ export interface AgentOptions extends Selection, ModuleWishes, Pick<CompactionOp
   readonly appended?: ReadonlyArray<string>
   /** The built-in tools, in the order the model sees them. */
   readonly tools: ReadonlyArray<Tool>
-  /** The files that the tools change, for `/rewind`; without them it leads back in the conversation alone. */
+  /** The files that the tools change, for `/rewind`, and where long results are kept; without them it leads back in the conversation alone. */
   readonly files?: Files
   /** Nobody can be asked: `ask_user` is not offered then. */
   readonly questions?: boolean
@@ -225,8 +225,8 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
   })
   const wording = makeWording({ extensions, resources: () => resources, mentions: options.mentions ?? (() => Effect.succeed([])) })
   const active = makeActiveTools()
-  const offering = makeOffering({ extensions, own: () => own, mode: modes.active, active, ...(options.only === undefined ? {} : { only: options.only }) })
-  let offered: Offered = { known: offering.known, tools: undefined, commands: [], system: undefined }
+  const offering = makeOffering({ extensions, own: () => own, mode: modes.active, active, ...(options.files === undefined ? {} : { files: options.files }), ...(options.only === undefined ? {} : { only: options.only }) })
+  let offered: Offered = { known: offering.known, tools: undefined, commands: [], models: [], system: undefined }
   const tools = Effect.tap(offering.tools, (set) => {
     if (offered.tools !== set) offered = { ...offered, tools: set }
     return Effect.void
@@ -238,7 +238,10 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
 
   const { compaction, extensions: start, modelOf, onIdleInput, onSwitch } = options
   /** What extensions may read at once is looked up ahead of them. */
-  const lookUp = Effect.map(Effect.all([system, extensions.commands]), ([text, commands]) => void (offered = { ...offered, system: text, commands }))
+  let hasModules = false
+  const lookUp = Effect.suspend(() => Effect.all([system, extensions.commands, (hasModules ? options.models : undefined) ?? Effect.succeed(offered.models)])).pipe(
+    Effect.map(([text, commands, models]) => void (offered = { ...offered, system: text, commands, models }))
+  )
   const control = yield* makeRunControl
   /** Complete when the agent is: the session cannot be left before. */
   const whole = yield* Deferred.make<Leaving>()
@@ -277,7 +280,9 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
       present: () => leaving,
       inTurn,
       scope,
-      interrupt: control.interrupt
+      interrupt: control.interrupt,
+      begin: (input) => Effect.asVoid(Effect.forkIn(submit(input), scope)),
+      joined: () => void (hasModules = true)
     })
   const onResumed = Effect.fnUntraced(function*(session: Session) {
     const choice = modelOf === undefined ? undefined : yield* modelOf(session)

@@ -23,6 +23,8 @@ export interface ModuleCallsOptions {
   readonly follow: (words: string) => boolean
   /** Runs something when nothing else does. */
   readonly inTurn: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
+  /** Runs an input when its turn comes; returns at once. */
+  readonly begin: (input: UserInput) => Effect.Effect<void>
   /** What outlasts the extension that asked for it. */
   readonly scope: Scope.Scope
   readonly interrupt: Effect.Effect<void>
@@ -73,7 +75,7 @@ export const makeModuleCalls = (options: ModuleCallsOptions): AtomicSessionShape
   const start = (input: UserInput, extension: string) =>
     Effect.suspend(() =>
       onIdleInput !== undefined
-        ? Effect.flatMap(conversation().queues.holdEarly, (room) => room ? onIdleInput(input, extension) : Effect.fail(tooMany))
+        ? Effect.flatMap(conversation().queues.holdEarly, (room) => !room ? Effect.fail(tooMany) : input.saved === true ? options.begin(input) : onIdleInput(input, extension))
         : input.saved !== true && options.follow(input.typed)
         ? Effect.void
         : Effect.fail(failed("no run can be started here")))
@@ -190,7 +192,7 @@ export const makeModuleCalls = (options: ModuleCallsOptions): AtomicSessionShape
       case "session.reload":
         return Effect.as(reload, done)
       case "session.shutdown":
-        return Effect.as(options.shutdown, done)
+        return Effect.as(Effect.forkIn(Effect.andThen(queues.idle, options.shutdown), options.scope), done)
       case "tools.set_active":
         return Effect.as(options.offerOnly(listIn(params.names).map(textIn)), done)
       case "model.set":

@@ -18,7 +18,6 @@ export interface KnownModel extends JsonObject {
 export interface ModuleStateOptions {
   readonly conversation: () => Conversation
   readonly selection: () => Selection
-  readonly models: () => ReadonlyArray<KnownModel>
   readonly resources: () => Resources
   /** What was offered, typed and said when it was last looked up. */
   readonly offered: () => Offered
@@ -32,6 +31,7 @@ export interface Offered {
   /** All tools, those that are switched off, too, as they were at that moment. */
   readonly known: () => ReadonlyArray<OfferedTool>
   readonly commands: ReadonlyArray<ExtensionCommand>
+  readonly models: ReadonlyArray<KnownModel>
   readonly system: SystemText | undefined
 }
 
@@ -66,7 +66,8 @@ const commandsOf = (commands: ReadonlyArray<ExtensionCommand>, { skills, templat
 
 /** The look-up; undefined for what is not known here. */
 export const makeModuleState = (options: ModuleStateOptions): (key: StateKey) => unknown => {
-  const { conversation, flags, models, offered, resources, selection } = options
+  const models = () => options.offered().models
+  const { conversation, flags, offered, resources, selection } = options
   const history = () => conversation().history
   const sessionOf = (): JsonObject => {
     const { id, path, workspace } = conversation().session

@@ -19,8 +19,8 @@ export interface Leaving {
 
 /** What whoever makes an agent gives for them. */
 export interface ModuleWishes {
-  /** Models that extensions may read of and choose (seed 004). The same list as before stands for the same models. */
-  readonly models?: () => ReadonlyArray<KnownModel>
+  /** Models that extensions may read of and choose (seed 004). Looked at where there are such extensions. */
+  readonly models?: Effect.Effect<ReadonlyArray<KnownModel>>
   /** The model of that name, for an extension that chooses it; undefined when it cannot be had. */
   readonly modelNamed?: (name: { readonly provider: string; readonly model: string }) => Effect.Effect<ModelChoice | undefined>
   /** Flags that extensions registered and the command line has. The same object as before stands for the same flags. */
@@ -46,23 +46,28 @@ export interface ModulesOptions extends Pick<ModuleStateOptions, "resources" | "
   readonly inTurn: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
   readonly scope: Scope.Scope
   readonly interrupt: Effect.Effect<void>
+  /** Runs an input when its turn comes; returns at once. */
+  readonly begin: (input: UserInput) => Effect.Effect<void>
+  readonly joined: () => void
 }
 
-const noModels: ReadonlyArray<KnownModel> = []
 const noFlags: JsonObject = {}
 
 /** The session that they are given. */
-export const makeModules = ({ activate, current, inTurn, interrupt, offered, options, outer, present, resources, scope, select, selection, setThinking, whole }: ModulesOptions): AtomicSessionShape => {
+export const makeModules = ({ activate, begin, current, inTurn, interrupt, joined, offered, options, outer, present, resources, scope, select, selection, setThinking, whole }: ModulesOptions): AtomicSessionShape => {
   const { onIdleInput } = options
   const state = makeModuleState({
     conversation: current,
     selection,
-    models: options.models ?? (() => noModels),
     resources,
     offered,
     flags: options.flags ?? (() => noFlags)
   })
   return {
+    joined: (extension) => {
+      joined()
+      outer.joined?.(extension)
+    },
     show: outer.show,
     read: (key, extension) => state(key) ?? outer.read(key, extension),
     call: makeModuleCalls({
@@ -71,6 +76,7 @@ export const makeModules = ({ activate, current, inTurn, interrupt, offered, opt
       whole,
       follow: (words) => present()?.commands.follow(words) === true,
       inTurn,
+      begin,
       scope,
       ...(onIdleInput === undefined ? {} : { onIdleInput }),
       interrupt,

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import type { CallFailed, Extensions, ExtensionTool, ToolReply } from "@nimlet/extension"
 import { samplingKey, textOf } from "@nimlet/protocol"
-import { errorResult, Output } from "@nimlet/tools"
+import { errorResult, type Files, Output } from "@nimlet/tools"
 import type { ActiveTools } from "./ActiveTools.ts"
 import { type Mode, offersTool, withheldText } from "./Modes.ts"
 import { type OfferedTool, toolSet, type ToolSet } from "./ToolSet.ts"
@@ -16,6 +16,8 @@ export interface OfferingOptions {
   /** The only tools to offer, by name in any case; absent for all. */
   readonly only?: ReadonlyArray<string>
   readonly active: ActiveTools
+  /** Where results that are too long for a model are kept whole; absent where they are not. */
+  readonly files?: Files
 }
 
 /** What is on offer. */
@@ -39,18 +41,30 @@ const limitsOf = ({ extras }: ExtensionTool): Output.Limits | undefined => {
   return wanted === undefined ? Output.modelLimits : { ...Output.modelLimits, maxBytes: Math.min(Output.modelLimits.maxBytes, wanted) }
 }
 
-/** What an extension gave back, its text within limits: the beginning and the end of what is longer. */
-const bounded = (reply: ToolReply, limits: Output.Limits | undefined): ToolReply => {
+/** Keeps a text whole in a file outside the workspace; gives a word for the model about where it is. */
+const keepWhole = (files: Files, name: string, text: string): Effect.Effect<string> =>
+  files.spill(name).pipe(
+    Effect.tap(({ append }) => append(new TextEncoder().encode(text))),
+    Effect.map(({ path }) => `\n[cut; all of it is in ${path}; look into it with bash]`),
+    Effect.orElseSucceed(() => ""),
+    Effect.scoped
+  )
+
+/** What an extension gave back, its text within limits: the beginning and the end of what is longer, and where the whole is. */
+const bounded = Effect.fnUntraced(function*(reply: ToolReply, limits: Output.Limits | undefined, keep: (text: string) => Effect.Effect<string>) {
   if (limits === undefined) return reply
   const text = textOf(reply.content)
   const kept = Output.boundMiddle(text, limits).text
-  return kept === text ? reply : { ...reply, content: [{ type: "text", text: kept }, ...reply.content.filter((part) => part.type !== "text")] }
-}
+  if (kept === text) return reply
+  const images = reply.content.filter((part) => part.type !== "text")
+  return { ...reply, content: [{ type: "text" as const, text: kept + (yield* keep(text)) }, ...images] }
+})
 
-const runnable = (extensions: Extensions["Service"], offer: ExtensionTool): OfferedTool => {
+const runnable = (extensions: Extensions["Service"], files: Files | undefined, offer: ExtensionTool): OfferedTool => {
   const { capabilities, description, extension, extras = {}, inputSchema, name, parallel, unasked } = offer
   const { prepares, prompt_guidelines, prompt_snippet, structured_output } = extras
   const limits = limitsOf(offer)
+  const keep = (text: string) => files === undefined ? Effect.succeed("") : keepWhole(files, name, text)
   return {
     extension,
     unasked,
@@ -67,7 +81,7 @@ const runnable = (extensions: Extensions["Service"], offer: ExtensionTool): Offe
       ...samplingKey(extras.constrained_sampling),
       run: (args, { callId, output }) =>
         extensions.callTool(name, args, output, callId).pipe(
-          Effect.map((reply) => bounded(reply, limits)),
+          Effect.flatMap((reply) => bounded(reply, limits, keep)),
           Effect.catch((error) => Effect.succeed(errorResult(failureOf(error))))
         )
     }
@@ -90,12 +104,12 @@ interface Made {
 }
 
 /** The tools of an agent. They are made anew only when something changed: providers remember what they said of a tool. */
-export const makeOffering = ({ active, extensions, mode, only, own }: OfferingOptions): Offering => {
+export const makeOffering = ({ active, extensions, files, mode, only, own }: OfferingOptions): Offering => {
   let made: Made | undefined
   const tools = Effect.map(extensions.tools, (registered) => {
     const [present, ours, withheld] = [mode(), own(), active.withheld()]
     if (made !== undefined && made.own === ours && made.mode === present && made.withheld === withheld && isSame(registered, made.registered)) return made.set
-    const all = [...ours, ...registered.map((tool) => runnable(extensions, tool))]
+    const all = [...ours, ...registered.map((tool) => runnable(extensions, files, tool))]
       .map((offered) => withheld.has(offered.tool.name) ? { ...offered, unavailable: switchedOff } : offered)
     const set = toolSet(all, { ...(only === undefined ? {} : { only }), offers: (one) => offersTool(present, one), withheld: withheldText(present) })
     made = { registered, own: ours, mode: present, withheld, set }

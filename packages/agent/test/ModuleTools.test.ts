@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { CallFailed, type ExtensionTool, type ToolReply } from "@nimlet/extension"
+import type { Files } from "@nimlet/tools"
 import { makeActiveTools } from "../src/ActiveTools.ts"
 import { systemPrompt } from "../src/SystemPrompt.ts"
 import { toolSet } from "../src/ToolSet.ts"
@@ -99,6 +100,24 @@ describe("a tool of a module", () => {
           assert.deepStrictEqual(resultsOf(asked[1]).map(({ result }) => result), ["0", "1", "2", "3", "4"])
         }))
     }))
+
+  // A-233 A-244 A-245
+  it.effect("that says too much for a model is cut, and told where the whole is", () => {
+    const written: Array<string> = []
+    const files = {
+      spill: () => Effect.succeed({ path: "/spill/long-1.txt", append: (bytes: Uint8Array) => Effect.sync(() => void written.push(new TextDecoder().decode(bytes))) })
+    } as unknown as Files
+    const text = "x".repeat(60_000)
+    return withAgent({ replies: [calls({ name: "long" }), says("done")], extensionTools: [offer("long")], extensionText: text, agent: { files } }, ({ asked, prompt }) =>
+      Effect.gen(function*() {
+        yield* prompt("go")
+        const [{ result }] = resultsOf(asked[1])
+        assert.isBelow(result.length, 51_400)
+        assert.match(result, /bytes/)
+        assert.isTrue(result.endsWith("[cut; all of it is in /spill/long-1.txt; look into it with bash]"))
+        assert.deepStrictEqual(written, [text])
+      }))
+  })
 
   it.effect("gives a model no more text than it wants to, and all of it when it says so", () =>
     withAgent({

@@ -50,6 +50,72 @@ describe("tools", () => {
       assert.deepStrictEqual(front.notices(), ["true"])
     })))
 
+  // A-134
+  it.live("details may be an object, empty, undefined or absent", () =>
+    run(Effect.gen(function*() {
+      const { extensions } = yield* startAll({
+        files: {
+          "a.mjs": module(`
+            const tool = (name, result) => pi.registerTool({ name, label: name, description: name, parameters: {}, execute: async () => ({ content: [], ...result }) })
+            tool("full", { details: { n: 1, left: undefined } }); tool("empty", { details: {} }); tool("undef", { details: undefined }); tool("absent", {})
+          `)
+        }
+      })
+      const details = yield* Effect.forEach(["full", "empty", "undef", "absent"], (name) => Effect.map(extensions.callTool(name, {}), (reply) => reply.details))
+      assert.deepStrictEqual(details, [{ n: 1 }, {}, undefined, undefined])
+    })))
+
+  // A-129
+  it.live("progress is told piece by piece: what a later state adds to the one before", () =>
+    run(Effect.gen(function*() {
+      const { extensions } = yield* startAll({
+        files: {
+          "a.mjs": module(`pi.registerTool({ name: "t", label: "t", description: "t", parameters: {}, execute: async (id, params, signal, onUpdate) => {
+            for (const text of ["one\\n", "one\\ntwo", "three"]) onUpdate({ content: [{ type: "text", text }], details: { last: text } })
+            return { content: [] }
+          } })`)
+        }
+      })
+      const told: Array<unknown> = []
+      yield* extensions.callTool("t", {}, (text, details) => Effect.sync(() => void told.push([text, details])))
+      assert.deepStrictEqual(told, [["one\n", { last: "one\n" }], ["two", { last: "one\ntwo" }], ["\nthree", { last: "three" }]])
+    })))
+
+  // A-135 A-136 A-199
+  it.live("names that no tool of ours has are plain registrations; what could draw them is optional", () =>
+    run(Effect.gen(function*() {
+      const names = ["powershell", "find", "search", "ask_user_question", "todo"]
+      const { extensions, report } = yield* startAll({
+        files: {
+          "a.mjs": module(`for (const name of ${JSON.stringify(names)}) pi.registerTool({
+            name, label: name, description: name, parameters: {}, execute: async () => ({ content: [] }),
+            ...(name === "todo" ? { renderCall() {}, renderResult() {}, renderShell: "self" } : {})
+          })`)
+        }
+      })
+      assert.deepStrictEqual([(yield* extensions.tools).map(({ name }) => name), report.warnings], [names, []])
+    })))
+
+  // A-263 A-264 A-265 A-267 A-280
+  it.live("colours and components of its renderers are there to be used", () =>
+    run(Effect.gen(function*() {
+      const front = screen()
+      const { extensions } = yield* startAll({
+        screen: front,
+        files: {
+          "a.ts": module(
+            `${say("theme", "['accent', 'toolTitle', 'muted', 'dim', 'warning', 'error', 'success'].every((color) => ctx.ui.theme.fg(color, 'x').includes('x')) && ctx.ui.theme.bold('x').includes('x')")}
+             const text = new Text("", 0, 0)
+             ${say("text", "(text.setText('one\\ntwo'), text.render(20).map((line) => line.trim()))")}
+             ${say("empty", "new Container().render(20)")}`,
+            "import { Container, Text } from '@earendil-works/pi-tui'"
+          )
+        }
+      })
+      for (const name of ["theme", "text", "empty"]) yield* extensions.runCommand(name, "")
+      assert.deepStrictEqual(front.notices(), ["true", "[\"one\",\"two\"]", "[]"])
+    })))
+
   // A-127 A-181 A-184 A-186
   it.live("prepareArguments changes what the model sent before it is validated; without it nothing is asked", () =>
     run(Effect.gen(function*() {

@@ -17,6 +17,8 @@ export type StateKey = string
 
 /** The session as extensions of this family see and use it. Methods are called from several fibers at once. */
 export interface AtomicSessionShape {
+  /** Called when an extension that may read is brought to life, before it can: what takes effort to know is found out from then on. */
+  readonly joined?: (extension: string) => void
   /** What holds now; undefined where nothing is known. Called often: it must be a look-up. */
   readonly read: (key: StateKey, extension: string) => unknown
   /** Does what `SessionCall` says, but for what the host does by itself (`exec`, `file.lock`, `file.unlock`). */

@@ -196,6 +196,7 @@ export const discover = Effect.fnUntraced(function*(where: {
   }
   const names = new Set([...found, ...disabled].map(({ manifest }) => manifest.name).concat(closedGuards))
   warnings.push(...strangersIn(where.settings ?? {}, settingsFile, names))
+  if (where.projectSettings !== undefined) warnings.push(...strangersIn(where.projectSettings.named, where.projectSettings.file, names))
   const discovered: Discovered = { found, disabled, warnings, closedGuards }
   return discovered
 })

@@ -163,10 +163,14 @@ const reportOf = ({ closedGuards, disabled, members, pending, required, warnings
   const started = members.filter((member) => member.registration() !== undefined)
   const goesBy = (name: string) => ({ key, manifest }: Found) => key === name || manifest.name === name
   const missing = [...required].flatMap((extension) => {
-    if (started.some(goesBy(extension))) return []
-    const member = members.find(goesBy(extension))
+    // Of several by one name each must run: another's would else stand in for a person's own that does not.
+    const named = members.filter(goesBy(extension))
+    const member = named.find((one) => !started.includes(one))
+    if (named.length > 0 && member === undefined && !closedGuards.includes(extension)) return []
     const reason = member !== undefined
       ? member.meter.reading.fault ?? "it has not registered yet"
+      : closedGuards.includes(extension)
+      ? "its manifest is no good"
       : disabled.some(goesBy(extension)) ? "it is disabled by the settings" : "no extension of that name was found"
     return [{ extension, reason }]
   })

@@ -79,7 +79,7 @@ describe("discover", () => {
       yield* put(`${workspace}/.agents/extensions/off`, program("off"))
       const projectSettings = {
         file: "config.json",
-        named: { guard: { on_failure: "open" as const, disabled: false }, broken: { disabled: true }, theirs: { restart: false, response_timeout_seconds: 5 }, off: { disabled: true } }
+        named: { guard: { on_failure: "open" as const, disabled: false }, broken: { disabled: true }, theirs: { restart: false, response_timeout_seconds: 5 }, off: { disabled: true }, gurad: { on_failure: "block" as const } }
       }
       const { closedGuards, disabled, found, warnings } = yield* discover({
         roots: rootsOf({ home, workspace, trusted: true }),
@@ -92,6 +92,7 @@ describe("discover", () => {
       ])
       assert.deepStrictEqual([closedGuards, disabled.map(({ key }) => key)], [["broken"], ["off"]])
       const passed = (key: string) => `config.json: extensions.${key} is ignored; a project may not set it for an extension that is not its own`
+      assert.isTrue(warnings.some((warning) => warning.startsWith("config.json: extensions.gurad")), warnings.join("\n"))
       assert.includeMembers([...warnings], ["guard.on_failure", "guard.disabled", "broken.disabled"].map(passed))
     }).pipe(Effect.provide(NodeServices.layer)))
 

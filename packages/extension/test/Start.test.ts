@@ -161,17 +161,19 @@ describe("settings of a start", () => {
     const ok = peer({})
     return Effect.gen(function*() {
       const host = yield* startAll({
-        manifests: { ok: {}, off: {}, bad: {}, two: { name: "ok" } },
-        start: { required: ["ok", "ok#2", "off", "bad", "nowhere"], settings: { off: { disabled: true } } }
+        manifests: { ok: {}, off: {}, bad: {}, two: { name: "ok" }, half: {}, other: { name: "half" }, broken: { name: "broken", on_failure: "blok" }, z: { name: "broken" } },
+        start: { required: ["ok", "ok#2", "off", "bad", "half", "broken", "nowhere"], settings: { off: { disabled: true } } }
       })
       const { missing, started } = yield* host.start
-      assert.deepStrictEqual(started, ["ok", "ok#2"])
+      assert.deepStrictEqual(started, ["half", "ok", "ok#2", "broken"])
       assert.deepStrictEqual(missing, [
         { extension: "off", reason: "it is disabled by the settings" },
         { extension: "bad", reason: "expected register response" },
+        { extension: "half", reason: "expected register response" },
+        { extension: "broken", reason: "its manifest is no good" },
         { extension: "nowhere", reason: "no extension of that name was found" }
       ])
-    }).pipe(Effect.provide(memory({ ok: ok.script, two: ok.script, bad: (self) => self.send({ type: "hello" }) })))
+    }).pipe(Effect.provide(memory({ ok: ok.script, two: ok.script, half: ok.script, z: ok.script, other: (self) => self.send({ type: "hello" }), bad: (self) => self.send({ type: "hello" }) })))
   })
 
   it.effect("`required` is told of where there is nothing to start at all", () =>

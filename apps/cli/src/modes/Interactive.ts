@@ -157,6 +157,7 @@ export const interact = Effect.fnUntraced(function*(invocation: Invocation, host
       watch: Effect.flatMap(Extensions, ({ changes }) => Stream.runForEach(changes, (figures) => Effect.sync(() => void screen.dispatch({ type: "figures", figures })))),
       proceed: Deferred.await(proceed)
     },
+    leave: Effect.sync(() => void Deferred.doneUnsafe(quit, Effect.void)),
     onIdleInput: ({ typed }) => Effect.sync(() => void screen.dispatch({ type: "said", words: { text: typed, literal: true } })),
     converse: Effect.fnUntraced(function*(conversing) {
       const here = yield* Effect.context()

@@ -57,6 +57,8 @@ export interface Mode {
   readonly converse?: (conversing: Conversing) => Effect.Effect<RunResult, never, Scope.Scope>
   /** Takes words of an extension that came when no run was under way, where they can be run. */
   readonly onIdleInput?: (input: UserInput, extension: string) => Effect.Effect<void>
+  /** Ends the conversation, for an extension that wants it ended. */
+  readonly leave?: Effect.Effect<void>
   /** How texts are taken from queues, where that can change; the settings otherwise. */
   readonly queues?: (settings: QueueModes) => QueueModes
 }

@@ -144,6 +144,7 @@ export const makeRpcMode = Effect.fnUntraced(function*(
       return close(id)
     },
     queues: (settings) => Object.assign(modes, settings),
+    leave: Effect.asVoid(Queue.end(commands)),
     onIdleInput: (input) => Effect.flatMap(Deferred.await(idle), (run) => run(input)),
     converse: Effect.fnUntraced(function*(conversing) {
       yield* Deferred.succeed(idle, (input) => jobs.run(conversing.agent, input))

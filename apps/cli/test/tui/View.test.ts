@@ -81,6 +81,13 @@ describe("the transcript", () => {
     assert.strictEqual(shown(call, true), "✓ read a.txt\n    {\n      \"path\": \"a.txt\"\n    }\n    1 | one\n    2 | two")
   })
 
+  // A-253 A-286 A-288
+  it("shows a tool that does not draw itself by its name and the text of its result", () => {
+    const call = { kind: "call", id: "a", name: "my_tool", input: {}, output: "raw\ntext", state: "done", millis: 3 } as const
+    assert.match(shown(call), /^✓ my_tool\b/)
+    assert.match(shown(call, true), /^✓ my_tool\b[^]*\n {4}raw\n {4}text$/)
+  })
+
   it("shows of a command what it printed last", () => {
     const output = `exit_code: 0\nduration_ms: 9\n\nstdout:\n${Array.from({ length: 30 }, (_, n) => `line ${n}`).join("\n")}\n`
     assert.strictEqual(shown({ kind: "call", id: "a", name: "bash", input: { command: "seq" }, output, state: "done", millis: 1_500 }), "✓ bash seq 1.5s\n    … 26 lines before\n    line 26\n    line 27\n    line 28\n    line 29")

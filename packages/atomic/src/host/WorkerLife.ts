@@ -66,6 +66,7 @@ export const openWorker = (host: WorkerHost, launch: Launch): Effect.Effect<
   Effect.gen(function*() {
     const { extension } = launch
     const session = yield* AtomicSession
+    session.joined?.(extension)
     const diagnose = yield* Diagnostics
     const path = yield* Path.Path
     const scope = yield* Effect.scope

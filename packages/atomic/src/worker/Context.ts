@@ -1,6 +1,6 @@
 /** `ctx`, one live object for all handlers: what it says is what holds when it is read. */
 import { makeModelView } from "./ModelView.ts"
-import { assertLive, call, type Session, stateText, tell } from "./Session.ts"
+import { assertLive, call, say, type Session, stateText, tell } from "./Session.ts"
 import { makeSessionView } from "./SessionView.ts"
 import { makeUi } from "./Ui.ts"
 import { type Fields, fieldsOf, isCallback, listOf, messageOf, plain } from "./Values.ts"
@@ -89,9 +89,9 @@ export const makeContext = (session: Session): { readonly context: object; reado
     switchSession: (path: unknown, options?: unknown) => change("session.switch", { path }, options),
     navigateTree: (id: unknown, options?: unknown) => change("session.navigate", { id, options: withoutFunctions(options) }, options),
     sendMessage: (message: unknown, options?: unknown) =>
-      call(session, "message.send", { messages: [plain(message)], options: withoutFunctions(options) }),
+      say(session, "message.send", { messages: [plain(message)], options: withoutFunctions(options) }),
     sendUserMessage: async (content: unknown, options?: unknown) =>
-      tell(session, "message.user", { content: plain(content), options: withoutFunctions(options) })
+      void await say(session, "message.user", { content: plain(content), options: withoutFunctions(options) })
   }))
   return { context, commandContext }
 }

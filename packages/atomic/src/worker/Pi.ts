@@ -1,17 +1,16 @@
 /** `pi`, what the factory of an extension is given. */
-import { assertLive, call, type Session, stateText, tell } from "./Session.ts"
-import { type Callback, type Fields, fieldsOf, isCallback, isFields, listOf, messageOf, plain, textOf } from "./Values.ts"
+import { assertLive, call, say, type Session, stateText, tell } from "./Session.ts"
+import { type Callback, type Fields, fieldsOf, isCallback, isFields, listOf, plain, textOf } from "./Values.ts"
 
 const withoutFunctions = (options: unknown): Fields => fieldsOf(plain(fieldsOf(options)) ?? {})
 
 /** Makes `pi`. `context` is what shortcuts get. */
 export const makePi = (session: Session, context: object): object => {
-  const { bus, missing, registry, replica, wire } = session
+  const { bus, missing, registry, replica } = session
   const guarded = <A>(act: () => A): A => {
     assertLive(session)
     return act()
   }
-  const failing = (event: string) => (error: unknown): void => wire.send({ type: "fault", event, message: messageOf(error) })
   const later = (what: string) => (): void => missing(what)
   const knownTools = (): ReadonlyArray<Fields> => listOf(replica.get("tools")).map(fieldsOf)
   /** Names of own tools that the host's list has not yet. */
@@ -24,7 +23,7 @@ export const makePi = (session: Session, context: object): object => {
     [...knownTools(), ...fresh().map((name): Fields => ({ name }))].map((tool) => ({ ...tool, ...registry.describe(tool["name"]) }))
   const activeTools = (): ReadonlyArray<string> => [...listOf(replica.get("active_tools")).map((name) => textOf(name)), ...fresh()]
   const send = async (messages: ReadonlyArray<unknown>, options: unknown): Promise<unknown> =>
-    await call(session, "message.send", { messages: messages.map(plain), options: withoutFunctions(options) })
+    await say(session, "message.send", { messages: messages.map(plain), options: withoutFunctions(options) })
   const remember = (entry: Fields): void => {
     // Read again at once, it is there; the host's own entry takes its place with the next change.
     replica.set("entries", [...listOf(replica.get("entries")), entry])
@@ -47,6 +46,8 @@ export const makePi = (session: Session, context: object): object => {
         const flag = registry.flagNamed(name)
         if (flag === undefined) return undefined
         const given = fieldsOf(replica.get("flags"))[textOf(name)]
+        // The command line has a text behind it or nothing; what that means is the flag's own to say.
+        if (flag["type"] === "boolean" && given !== undefined) return given !== "false"
         return typeof given === flag["type"] ? given : flag["default"]
       }),
     registerMessageRenderer: (type: unknown) => guarded(() => registry.renderer(type)),
@@ -55,8 +56,8 @@ export const makePi = (session: Session, context: object): object => {
     registerMarkdownTransformer: later("registerMarkdownTransformer"),
     sendMessage: (message: unknown, options?: unknown) => {
       const sent = send([message], options)
-      // Old code does not wait for it; a failure nobody hears of must not end the worker.
-      sent.catch(failing("sendMessage"))
+      // Old code does not wait for it; a failure that nobody takes must not end the worker.
+      sent.catch(() => undefined)
       return sent
     },
     sendMessages: (messages: unknown, options?: unknown) => send(listOf(messages), options),
@@ -65,7 +66,7 @@ export const makePi = (session: Session, context: object): object => {
       if (deliverAs === undefined && replica.get("idle") === false) {
         throw new Error("the agent is busy: sendUserMessage needs deliverAs \"steer\" or \"followUp\"")
       }
-      tell(session, "message.user", { content: plain(content), options: withoutFunctions(options) })
+      void say(session, "message.user", { content: plain(content), options: withoutFunctions(options) })
     },
     appendEntry: (customType: unknown, data?: unknown) => {
       if (typeof customType !== "string" || customType === "") throw new TypeError("appendEntry: a type is needed")

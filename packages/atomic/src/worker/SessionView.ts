@@ -8,7 +8,8 @@ export const makeSessionView = (replica: Replica, cwd: string) => {
   const entries = (): ReadonlyArray<Fields> => listOf(replica.get("entries")).filter(isFields)
   const find = (id: unknown): Fields | undefined => entries().find((entry) => entry["id"] === id)
   const labels = (): Fields => fieldsOf(replica.get("labels"))
-  const leaf = (): Fields | undefined => entries().at(-1)
+  /** One that the host has not taken yet has no id to refer to. */
+  const leaf = (): Fields | undefined => entries().findLast((entry) => !textOf(entry["id"]).startsWith("local-"))
   const name = (): string | undefined => textOf(session()["name"]) || undefined
   return {
     getCwd: () => cwd,

@@ -59,11 +59,12 @@ export const prepare = ({ registry }: Session, message: Fields): Fields => {
 }
 
 /** Runs a command. */
-export const runCommand = async ({ registry }: Session, context: object, message: Fields): Promise<Fields> => {
+export const runCommand = async ({ registry, saying }: Session, context: object, message: Fields): Promise<Fields> => {
   const command = registry.commands.get(textOf(message["name"]))
   if (command === undefined) return { failed: `there is no command ${textOf(message["name"])}` }
   try {
     await command.handler(textOf(message["arguments"]), context)
+    await Promise.allSettled(saying)
     return {}
   } catch (error) {
     return { failed: messageOf(error) }

@@ -27,6 +27,15 @@ import { type Fields, fieldsOf, isCallback, messageOf, textOf } from "./Values.t
 import { invoke, prepare, runCommand, runTool } from "./Work.ts"
 import { Wire } from "./Wire.ts"
 
+/**
+ * Events that the host does not wait for, most of them: handlers hear of them one after another, and of nothing else before. What
+ * may take long, such as a guard that asks a person, holds nobody up.
+ */
+const inOrder: ReadonlySet<string> = new Set([
+  "agent_start", "agent_end", "agent_settled", "step_start", "step_end", "message_start", "message_update", "message_end", "message_saved",
+  "tool_execution_start", "tool_execution_update", "tool_execution_end"
+])
+
 /** How often the host can see that the event loop turns. */
 const beatMillis = 250
 const megabyte = 1024 * 1024
@@ -113,6 +122,7 @@ const run = async (boot: Boot, sync: HostSync): Promise<void> => {
       hasUi: initialize["ui"] === true,
       trusted: initialize["trusted"] === true
     },
+    saying: new Set(),
     isOver: () => isOver,
     missing
   }
@@ -130,6 +140,7 @@ const run = async (boot: Boot, sync: HostSync): Promise<void> => {
   replica.set("was", {})
 
   const answering = new Answering()
+  let told: Promise<void> | undefined
   const runHook = async (hook: string, payload: Fields, { signal }: Call): Promise<Fields> => {
     const occasion = { payload, cwd: session.start.cwd, signal, generation: boot.generation, state: (key: string) => replica.get(key) }
     try {
@@ -146,9 +157,23 @@ const run = async (boot: Boot, sync: HostSync): Promise<void> => {
   const runEvent = async (message: Fields, call: Call): Promise<Fields> => {
     const hook = textOf(message["event"])
     const payload = fieldsOf(message["payload"])
-    if (hook !== "message_update") return await runHook(hook, payload, call)
-    for (const each of answering.take(payload, Date.now())) await runHook(hook, each, call)
-    return {}
+    if (!inOrder.has(hook)) {
+      if (told !== undefined) await told
+      return await runHook(hook, payload, call)
+    }
+    const before = told
+    const { promise, resolve } = Promise.withResolvers<void>()
+    told = promise
+    // One that is given up holds nobody up.
+    call.signal.addEventListener("abort", () => resolve(), { once: true })
+    try {
+      await before
+      if (hook !== "message_update") return await runHook(hook, payload, call)
+      for (const each of answering.take(payload, Date.now())) await runHook(hook, each, call)
+      return {}
+    } finally {
+      resolve()
+    }
   }
 
   const work = (message: Fields, call: Call): Promise<Fields> | Fields => {

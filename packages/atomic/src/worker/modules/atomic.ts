@@ -4,7 +4,7 @@
  */
 import { homedir } from "node:os"
 import { join } from "node:path"
-import { absent, absentClass, absentTool } from "../Absent.ts"
+import { absentClass, absentTool } from "../Absent.ts"
 import { theme } from "../Theme.ts"
 import { fieldsOf, messageOf, textOf } from "../Values.ts"
 
@@ -12,6 +12,13 @@ export { withFileMutationQueue } from "../FileQueue.ts"
 export { convertToLlm, formatReadLineRange, parseFrontmatter, serializeConversation } from "../Messages.ts"
 export { sessionScopedExtensionState } from "../ScopedState.ts"
 export { createStructuredOutputCapture, createStructuredOutputTool, StringEnum } from "../StructuredOutput.ts"
+export { createBashTool, createBashTool as createBashToolDefinition } from "../tools/BashTool.ts"
+export { createEditTool, createEditTool as createEditToolDefinition } from "../tools/EditTool.ts"
+export { createLsTool, createLsTool as createLsToolDefinition } from "../tools/LsTool.ts"
+export { createLocalBashOperations } from "../tools/Operations.ts"
+export { createReadTool, createReadTool as createReadToolDefinition } from "../tools/ReadTool.ts"
+export { createWriteTool, createWriteTool as createWriteToolDefinition } from "../tools/WriteTool.ts"
+export type * from "../ToolDetails.ts"
 export { DEFAULT_MAX_BYTES, DEFAULT_MAX_LINES, formatSize, truncateHead, truncateLine, truncateTail } from "../Truncation.ts"
 
 /** The version of the extension API that is provided. */
@@ -77,37 +84,15 @@ export const buildSessionContext = (entries: unknown) => ({
   messages: (Array.isArray(entries) ? entries : []).flatMap((entry: unknown) => fieldsOf(entry)["message"] ?? [])
 })
 
-// Built-in tools as parts for others: they can be made and spread; running them here is not there yet.
-/** The tool read. */
-export const createReadTool = absentTool("createReadTool", "read")
-/** The tool bash. */
-export const createBashTool = absentTool("createBashTool", "bash")
-/** The tool edit. */
-export const createEditTool = absentTool("createEditTool", "edit")
-/** The tool write. */
-export const createWriteTool = absentTool("createWriteTool", "write")
+// Built-in tools as parts for others. Searching needs the host's ripgrep: those two can be spread, and only running them fails.
 /** The tool grep. */
 export const createGrepTool = absentTool("createGrepTool", "grep")
 /** The tool find. */
 export const createFindTool = absentTool("createFindTool", "find")
-/** The tool ls. */
-export const createLsTool = absentTool("createLsTool", "ls")
-/** The tool read, as a definition. */
-export const createReadToolDefinition = createReadTool
-/** The tool bash, as a definition. */
-export const createBashToolDefinition = createBashTool
-/** The tool edit, as a definition. */
-export const createEditToolDefinition = createEditTool
-/** The tool write, as a definition. */
-export const createWriteToolDefinition = createWriteTool
 /** The tool grep, as a definition. */
 export const createGrepToolDefinition = createGrepTool
 /** The tool find, as a definition. */
 export const createFindToolDefinition = createFindTool
-/** The tool ls, as a definition. */
-export const createLsToolDefinition = createLsTool
-/** Commands of this machine, for `user_bash`. */
-export const createLocalBashOperations = absent("createLocalBashOperations")
 
 // Components are drawn by the next step of this family.
 /** The input editor. */
