@@ -7,7 +7,7 @@ import {
   Agent, EventSink, layerAsker, isProtected, loadResources, makeMentions, mayBeProtected, makeProjectGrants, type RequiredExtensionMissing, reservedToolNames, type ResourcePaths, type RunResult, type Selection, type Settings, type SettingsInvalid,
   systemPrompt, type Trust
 } from "@nimlet/agent"
-import { Diagnostics, discover, Extensions, families, Frontend, Hooks, type StartOptions } from "@nimlet/extension"
+import { AtomicSession, Diagnostics, discover, Extensions, families, Frontend, Hooks, type StartOptions } from "@nimlet/extension"
 import type { ModelError } from "@nimlet/provider"
 import { type Session, type SessionLocked, type SessionNotFound, Sessions, type SessionUnreadable } from "@nimlet/session"
 import { type Asker, askUserTool, builtins, type FileFailed, layerLocal, localTools, Operations } from "@nimlet/tools"
@@ -225,7 +225,7 @@ export const run = Effect.fnUntraced(function*(
       ...(maxSteps === undefined ? {} : { maxSteps }),
       modelCommands: models.commands,
       pricesOf: models.pricesOf,
-      models: models.forModules,
+      models: models.known,
       modelNamed: (name) => modelBy(withModel(invocation, name), session).pipe(Effect.map(withoutThinking), Effect.orElseSucceed(() => undefined)),
       onSwitch: (to, from) => Effect.andThen(Ref.set(present, to), mode.switched(from.id, to.id)),
       modelOf: (at) =>
@@ -275,6 +275,7 @@ export const run = Effect.fnUntraced(function*(
     layerAsker,
     Layer.succeed(EventSink, mode.sink),
     Layer.succeed(Frontend, mode.frontend),
+    Layer.effect(AtomicSession, Effect.map(AtomicSession, (outer) => ({ ...outer, ...mode.screen }))),
     Layer.succeed(Diagnostics, ({ extension, level, message }) =>
       mode.sink.publish({ type: "diagnostic", level, message, ...(extension === undefined ? {} : { extension }) }))
   )))

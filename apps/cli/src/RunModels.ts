@@ -1,7 +1,7 @@
 /** What is known of models during a run: for `/models`, for what answers have cost, for whoever lists them, and for modules. */
 import { Effect, type FileSystem } from "effect"
 import type { KnownModel, ModelCommands, Settings } from "@nimlet/agent"
-import type { Extensions } from "@nimlet/extension"
+import { Extensions } from "@nimlet/extension"
 import type { ListedModel, Prices } from "@nimlet/provider"
 import type { Host } from "./Host.ts"
 import { withOffered } from "./Model.ts"
@@ -11,8 +11,8 @@ export interface RunModels {
   readonly commands: ModelCommands
   readonly list: Effect.Effect<ReadonlyArray<ListedModel>>
   readonly pricesOf: (provider: string, model: string) => Effect.Effect<Prices | undefined>
-  /** The same for modules. */
-  readonly forModules: Effect.Effect<ReadonlyArray<KnownModel>>
+  /** What modules may read of. */
+  readonly known: Effect.Effect<ReadonlyArray<KnownModel>>
 }
 
 /** A model as seed 004 has one. */
@@ -51,6 +51,6 @@ export const makeRunModels = Effect.fnUntraced(function*(host: Host, settings: S
         Effect.provideContext(context)
       )
     },
-    forModules: Effect.map(list, (all) => all.map(moduleModel))
+    known: Effect.map(list, (all) => all.map(moduleModel))
   }
 })
