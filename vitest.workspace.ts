@@ -16,8 +16,9 @@ export default defineConfig({
     // Most of the time of the slow files is spent waiting for programs: more of them than cores are run at once.
     maxWorkers: 4,
     projects: [
-      { extends: true, test: { name: "unit", include: testFiles.unit } },
-      { extends: true, test: { name: "e2e", include: testFiles.e2e, testTimeout: 30_000 } },
+      // Limits for what hangs, not for what is slow: machines are loaded, and many tests start programs.
+      { extends: true, test: { name: "unit", include: testFiles.unit, testTimeout: 30_000 } },
+      { extends: true, test: { name: "e2e", include: testFiles.e2e, testTimeout: 60_000 } },
       { extends: true, test: { name: "system", include: testFiles.system, testTimeout: 240_000, fileParallelism: false } }
     ]
   }

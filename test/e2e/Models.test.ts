@@ -171,4 +171,27 @@ export default async function (pi) {
     expect(run.stderr).toMatch(/'three'.*baseUrl/)
     expect(run.stdout).not.toMatch(/"(one|two|three)"/)
   })
+
+  it("is among the models that modules read of and choose, and their level of thinking is what the model makes of it", async () => {
+    await using space = await makeWorkspace()
+    await using stub = await startModelStub([{ text: "from the other", repeat: "always" }])
+    await install(space, `export default (pi) => {
+      pi.registerProvider("mine", { baseUrl: process.env.STUB + "/v1", api: "openai-completions", models: [{ id: "one", reasoning: true, contextWindow: 5000, cost: { input: 1, output: 2 } }] })
+      pi.registerCommand("look", { handler: async (_, ctx) => {
+        const model = ctx.modelRegistry.find("mine", "one")
+        await pi.setModel(model)
+        pi.setThinkingLevel("max")
+        ctx.ui.notify(JSON.stringify({ model, kept: ctx.modelRegistry.find("anthropic", "claude-sonnet-5-5")?.available }), "info")
+      } })
+    }`)
+    const rpc = startRpc(space, ["--provider", "offline"], { env: { STUB: stub.url } })
+    await rpc.ask("initialize", { ui: true })
+    await rpc.turn(rpc.send("command", { name: "look" }))
+    const { message } = await rpc.until(({ type }) => type === "notice")
+    expect(JSON.parse(message)).toMatchObject({ model: { id: "one", provider: "mine", reasoning: true, contextWindow: 5000, cost: { input: 1, output: 2 }, available: true }, kept: false })
+    await rpc.turn(rpc.send("prompt", { message: "hi" }))
+    expect(await rpc.ask("get_state")).toMatchObject({ provider: "mine", model: "one", thinking: "high" })
+    expect(stub.requests[0]!.body).toMatchObject({ model: "one", reasoning_effort: "high" })
+    await rpc.end()
+  })
 })

@@ -110,6 +110,19 @@ describe.each([anthropic, responses, chat, google, mistral])("$name", (provider)
     expect(all.some((record) => record["type"] === "error")).toBe(true)
   }, 60_000)
 
+  it.each([true, 2])("that says nothing any more is given up after request_timeout and asked again (silent from %s on)", async (hang) => {
+    await using stub = await startModelStub([{ text: "an answer that comes in the end", hang, times: 1 }])
+    const { nimlet, space } = await prepare(stub.url)
+    await using _ = space
+    await space.file("~/.nimlet/config.json", JSON.stringify({ ...JSON.parse(chatConfig(stub.url)), agent: { request_timeout: 0.3 } }))
+    const run = await nimlet("go")
+    const all = records(run.stdout)
+    expect(run.code).toBe(0)
+    expect(all.filter((record) => record["type"] === "diagnostic").map((record) => record["message"])).toEqual([expect.stringContaining("no data for 300ms")])
+    expect(all.filter((record) => record["type"] === "message" && record["role"] === "assistant").map((record) => record["content"])).toEqual(["an answer that comes in the end"])
+    expect(stub.requests.map((request) => request.aborted)).toEqual([true, false])
+  })
+
   it("gives the model an error for arguments that are not JSON, and goes on", async () => {
     await using stub = await startModelStub([{ tools: [{ name: "read", args: "{\"path\": \"a.t" }] }, { text: "sorry" }])
     const { nimlet, space } = await prepare(stub.url)

@@ -97,7 +97,7 @@ describe("a whole session", () => {
     terminal.keys("Enter")
     await terminal.until("answer, lines 1 to 1 of 1")
     terminal.keys("Escape")
-    await terminal.until("1 of 1")
+    await terminal.until("Search the conversation")
     terminal.keys("Escape")
     await terminal.until((screen) => !screen.includes("Search the conversation"))
     say(terminal, "!!echo only $((6 * 7))")
@@ -250,5 +250,53 @@ describe("a newcomer", () => {
     say(terminal, "/quit")
     await atShell(terminal)
     await nothingLeft(terminal, space)
+  })
+})
+
+/** A module that has something of what only modules have on the screen. */
+const painter = `export default (pi) => {
+  pi.registerShortcut("ctrl+x", { description: "paint", handler: (ctx) => ctx.ui.notify("painted by a key") })
+  pi.registerCommand("paint", {
+    description: "paint the screen",
+    getArgumentCompletions: (prefix) => ["blue", "green"].filter((one) => one.startsWith(prefix)).map((value) => ({ value, label: value })),
+    handler: async (args, ctx) => {
+      ctx.ui.setTitle("a window in " + args)
+      ctx.ui.setWorkingMessage("mixing colours")
+      ctx.ui.setEditorText("from the painter")
+    }
+  })
+}
+`
+
+describe("a module on the screen", () => {
+  // A-013
+  it("has a key, completions of its command, the title, the working message and the composer, until it is gone", async () => {
+    await using space = await makeWorkspace()
+    await space.file("~/.pi/agent/extensions/painter.js", painter)
+    await space.file("script.json", JSON.stringify({ steps: [{ tools: [{ name: "bash", args: { command: "sleep 30" } }] }] }))
+    await using terminal = await begin(space, { columns: 100, rows: 30, args: "nimlet --yolo --script script.json" })
+    await idle(terminal)
+    terminal.keys("C-x")
+    await terminal.until("painter: painted by a key")
+    terminal.type("/paint bl")
+    await terminal.until("blue")
+    terminal.keys("Tab")
+    await terminal.until("/paint blue")
+    terminal.keys("Enter")
+    await terminal.until((screen) => /─\nfrom the painter\n─/.test(screen))
+    expect(terminal.title()).toBe("a window in blue")
+    await idle(terminal)
+    terminal.keys("Enter")
+    await terminal.until("mixing colours (painter)")
+    terminal.keys("Escape")
+    await terminal.until("! Interrupted")
+    await command(terminal, "/extensions")
+    await terminal.until("painter  running")
+    await setTimeout(300)
+    terminal.keys("d")
+    await terminal.until("painter is switched off")
+    expect(terminal.title()).toBe("nimlet · work")
+    terminal.keys("Escape")
+    await leave(terminal)
   })
 })

@@ -3,9 +3,9 @@
  * whose key is found; then the offline model, which a machine mode must name itself.
  */
 import { Duration, Effect, type FileSystem, Option, Redacted, Result, Schema } from "effect"
-import type { KnownModel, Settings } from "@nimlet/agent"
+import type { Settings } from "@nimlet/agent"
 import { Extensions } from "@nimlet/extension"
-import { clampThinking, MissingCredential, type ModelError, type ModelInfo, Models, type ModelsOptions, Offline, presets, type ProviderSettings, type ResolvedModel, type ThinkingLevel, thinkingLevelOf, thinkingLevels, UnknownProvider } from "@nimlet/provider"
+import { clampThinking, MissingCredential, type ModelError, Models, type ModelsOptions, Offline, presets, type ProviderSettings, type ResolvedModel, type ThinkingLevel, thinkingLevelOf, thinkingLevels, UnknownProvider } from "@nimlet/provider"
 import type { Session } from "@nimlet/session"
 import type { Invocation } from "./Flags.ts"
 import type { Host } from "./Host.ts"
@@ -52,18 +52,6 @@ export const modelsOptions = (host: Host, settings: Settings, offered: Readonly<
 export const withOffered = Effect.fnUntraced(function*<A, E>(host: Host, settings: Settings, use: (models: Models["Service"]) => Effect.Effect<A, E>) {
   const offered = yield* offeredProviders({ settings, withheld: keyVariables(settings) })
   return yield* Effect.flatMap(Models, use).pipe(Effect.provide(Models.layer(modelsOptions(host, settings, offered))))
-})
-
-/** A model as extensions of seed 004 know it. */
-export const knownModel = ({ contextWindow, images, maxOutput, model, name, prices, provider, thinkingLevels }: ModelInfo): KnownModel => ({
-  provider,
-  id: model,
-  name: name ?? model,
-  contextWindow,
-  ...(maxOutput === undefined ? {} : { maxTokens: maxOutput }),
-  input: images ? ["text", "image"] : ["text"],
-  reasoning: thinkingLevels.some((level) => level !== "off"),
-  cost: { input: prices?.input ?? 0, output: prices?.output ?? 0, cacheRead: prices?.cacheRead ?? 0, cacheWrite: prices?.cacheWrite ?? 0 }
 })
 
 const lastUsed = Effect.fnUntraced(function*(session: Session) {

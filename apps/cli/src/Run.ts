@@ -7,7 +7,7 @@ import {
   Agent, EventSink, layerAsker, isProtected, loadResources, makeMentions, mayBeProtected, makeProjectGrants, type RequiredExtensionMissing, reservedToolNames, type ResourcePaths, type RunResult, type Selection, type Settings, type SettingsInvalid,
   systemPrompt, type Trust
 } from "@nimlet/agent"
-import { Diagnostics, discover, Extensions, families, Frontend, Hooks, type StartOptions } from "@nimlet/extension"
+import { AtomicSession, Diagnostics, discover, Extensions, families, Frontend, Hooks, type StartOptions } from "@nimlet/extension"
 import type { ModelError } from "@nimlet/provider"
 import { type Session, type SessionLocked, type SessionNotFound, Sessions, type SessionUnreadable } from "@nimlet/session"
 import { type Asker, askUserTool, builtins, type FileFailed, layerLocal, localTools, Operations } from "@nimlet/tools"
@@ -17,11 +17,12 @@ import type { Invocation } from "./Flags.ts"
 import { chooseExtensions } from "./ExtensionChoice.ts"
 import { layerExtensions } from "./Extensions.ts"
 import type { Host } from "./Host.ts"
-import { chooseModel, type ChosenModel, keyVariables, knownModel, type NoModel, type ThinkingUnknown, withOffered } from "./Model.ts"
-import { modelCommands } from "./ModelCommands.ts"
+import { chooseModel, type ChosenModel, keyVariables, type NoModel, type ThinkingUnknown } from "./Model.ts"
 import type { Mode } from "./modes/Mode.ts"
 import { projectTrust, skippedNotice } from "./ProjectTrust.ts"
 import { type SettingsInForce, settingsInForce } from "./SettingsInForce.ts"
+import { makeRunModels } from "./RunModels.ts"
+import { holdYoungHeap, longSession } from "./YoungHeap.ts"
 import type { PipedText } from "./StandardInput.ts"
 
 /** Why a run did not start. */
@@ -35,15 +36,22 @@ const failedRun: RunResult = { success: false, text: "" }
 const without = (environment: Host["environment"], names: ReadonlyArray<string>): Record<string, string> =>
   Object.fromEntries(Object.entries(environment).filter(([name]) => !names.includes(name)))
 
-const openSession = Effect.fnUntraced(function*(invocation: Invocation, workspace: string) {
+const openSession = Effect.fnUntraced(function*(invocation: Invocation, workspace: string, folder: string) {
   const sessions = yield* Sessions
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const opened = Effect.fnUntraced(function*(id: string) {
+    const info = yield* Effect.option(fs.stat(path.join(folder, `${id}.jsonl`)))
+    if (Option.exists(info, ({ size }) => size > longSession)) holdYoungHeap()
+    return yield* sessions.open(id)
+  })
   const { persist, session } = invocation
   const id = session.kind === "id"
     ? Option.some(session.id)
     : session.kind === "latest"
     ? yield* sessions.latest(workspace)
     : Option.none<string>()
-  return yield* Option.match(id, { onNone: () => sessions.create({ workspace, persist }), onSome: sessions.open })
+  return yield* Option.match(id, { onNone: () => sessions.create({ workspace, persist }), onSome: opened })
 })
 
 /** Where sessions are kept. */
@@ -132,6 +140,9 @@ const withModel = ({ apiKey, ...invocation }: Invocation, { model, provider }: {
 
 const toModel = ({ info, layer, thinking }: ChosenModel) => ({ ...info, layer, ...(thinking === undefined ? {} : { thinking }) })
 
+/** A model that is chosen later leaves the level of thinking as it is. */
+const withoutThinking = ({ thinking: _, ...choice }: ReturnType<typeof toModel>) => choice
+
 /** Seed 001 calls `read_skill` by another name. */
 const ownName = (name: string): string => name.toLowerCase() === "skill" ? "read_skill" : name
 
@@ -163,7 +174,7 @@ export const run = Effect.fnUntraced(function*(
   const { settings } = inForce
   yield* Effect.forEach(inForce.warnings, mode.notice, { discard: true })
   const sessions = yield* Layer.build(Sessions.layer(sessionFolder(settings, host, path), host))
-  const session = yield* openSession(invocation, workspace).pipe(Effect.provideContext(sessions))
+  const session = yield* openSession(invocation, workspace, sessionFolder(settings, host, path)).pipe(Effect.provideContext(sessions))
   const chosen = chooseExtensions({ invocation: { ...invocation, approve: trust.current().trusted }, settings, host, workspace, path })
   const found = yield* Effect.cached(Effect.map(discover(chosen), ({ found }) => found))
   const mayOffer = Effect.map(found, (all) => all.length > 0)
@@ -200,6 +211,7 @@ export const run = Effect.fnUntraced(function*(
         Effect.map(toModel),
         Effect.provideContext(offering)
       )
+    const models = yield* makeRunModels(host, settings)
     const told = Effect.tap(choice.settled, ({ notices }) => Effect.forEach(notices, mode.notice, { discard: true }))
     const flags = foreignValues(invocation.foreign)
     const agent = Agent.layerChoosing({
@@ -219,9 +231,10 @@ export const run = Effect.fnUntraced(function*(
       permissions: { grants: yield* makeProjectGrants(workspace, trust), protectedPath: yield* protectedPaths, mayBeProtected: (word) => mayBeProtected(word, extensionRoots) },
       yolo: invocation.yolo,
       ...(maxSteps === undefined ? {} : { maxSteps }),
-      modelCommands: yield* modelCommands(host, settings),
-      pricesOf: (provider, model) =>
-        Effect.map(withOffered(host, settings, ({ about }) => about(provider, model)), ({ prices }) => prices).pipe(Effect.provideContext(offering)),
+      modelCommands: models.commands,
+      pricesOf: models.pricesOf,
+      models: models.known,
+      modelNamed: (name) => modelBy(withModel(invocation, name), session).pipe(Effect.map(withoutThinking), Effect.orElseSucceed(() => undefined)),
       onSwitch: (to, from) => Effect.andThen(Ref.set(present, to), mode.switched(from.id, to.id)),
       modelOf: (at) =>
         modelBy(invocation, at).pipe(
@@ -231,8 +244,6 @@ export const run = Effect.fnUntraced(function*(
       ...(mode.onIdleInput === undefined ? {} : { onIdleInput: mode.onIdleInput }),
       ...(mode.leave === undefined ? {} : { onShutdown: mode.leave }),
       flags: () => flags,
-      models: Effect.provideContext(withOffered(host, settings, ({ list }) => Effect.map(list, (all) => all.map(knownModel))), offering),
-      modelNamed: (name) => Effect.orElseSucceed(modelBy(withModel(invocation, name), session), () => undefined),
       ...(invocation.tools === undefined ? {} : { only: invocation.tools.map(ownName) })
     }, Effect.map(told, toModel)).pipe(Layer.provide(Layer.succeedContext(sessions)))
     yield* Effect.gen(function*() {
@@ -257,14 +268,12 @@ export const run = Effect.fnUntraced(function*(
         extensions: yield* Extensions,
         sessions: Context.get(sessions, Sessions),
         trust,
-        models: Effect.provideContext(withOffered(host, settings, ({ list }) => list), offering),
+        models: models.list,
         shell: tools.find(({ name }) => name === "bash"),
         logs: logFolder(host, path),
         model: Effect.fnUntraced(function*(name) {
           const { provider } = yield* agent.selection
-          // The level of thinking stays what it is.
-          const { thinking: _, ...choice } = yield* modelBy(withModel(invocation, { provider, ...name }), yield* agent.session)
-          return choice
+          return withoutThinking(yield* modelBy(withModel(invocation, { provider, ...name }), yield* agent.session))
         })
       }))
     }).pipe(Effect.provide(agent), Effect.provideContext(sessions))
@@ -274,6 +283,7 @@ export const run = Effect.fnUntraced(function*(
     layerAsker,
     Layer.succeed(EventSink, mode.sink),
     Layer.succeed(Frontend, mode.frontend),
+    Layer.effect(AtomicSession, Effect.map(AtomicSession, (outer) => ({ ...outer, ...mode.screen }))),
     Layer.succeed(Diagnostics, ({ extension, level, message }) =>
       mode.sink.publish({ type: "diagnostic", level, message, ...(extension === undefined ? {} : { extension }) }))
   )))

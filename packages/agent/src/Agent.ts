@@ -28,13 +28,14 @@ import { makeRunControl } from "./RunControl.ts"
 import { refuseRun } from "./RefusedRun.ts"
 import { noResources, type ResourcePaths, type Resources } from "./Resources.ts"
 import { withScopedContext } from "./ScopedRead.ts"
-import { aboutSelection, type ChosenModel, type ModelChoice, type Selection, thinkingOf, type ThinkingState } from "./Selection.ts"
+import { aboutSelection, aboutSession, type ChosenModel, type ModelChoice, type Selection, thinkingOf, type ThinkingState } from "./Selection.ts"
 import { type Destination, makeSwitching, type SwitchingOptions } from "./Switching.ts"
 import { answeringIn, makePriceList, type SessionTotals, totalsOf } from "./Totals.ts"
 import type { Trust } from "./Trust.ts"
 import { type PromptTool, type SystemPrompt, type SystemText } from "./SystemPrompt.ts"
 import type { OfferedTool } from "./ToolSet.ts"
-import { makeWording, type UserInput } from "./Wording.ts"
+import { askUserBash, type UserBash } from "./UserBash.ts"
+import { makeWording, originOf, type UserInput } from "./Wording.ts"
 
 /** What an agent is made of. */
 export interface AgentOptions extends Selection, ModuleWishes, Pick<CompactionOptions, "compaction">, Pick<SwitchingOptions, "extensions" | "onSwitch"> {
@@ -91,12 +92,6 @@ const selectionOf = ({ contextWindow, model, prices, provider, thinking, thinkin
 
 const queuedText = (content: string, requestId: string | undefined): QueuedText => ({ content, ...(requestId === undefined ? {} : { requestId }) })
 
-/** Where words come from, as extensions are told. */
-const originOf = ({ literal = false, saved = false }: UserInput, mode: string | undefined): Origin => ({
-  saved,
-  ...(literal ? { source: "extension" as const } : mode === "rpc" ? { source: "rpc" as const } : {})
-})
-
 const noQuestions = "User questions are unavailable in this interface."
 
 const promptTool = ({ extension, guidelines, snippet, tool, unasked }: OfferedTool): PromptTool => ({
@@ -119,6 +114,8 @@ export class Agent extends Context.Service<Agent, {
   readonly aside: (typed: string) => Effect.Effect<Effect.Effect<string, AsideFailed> | undefined>
   /** Stops what runs, all that waits behind it and goes on beside it, as interrupting their fibers does, and returns when it is over. */
   readonly interrupt: Effect.Effect<void>
+  /** What extensions want done with a shell command that the user typed for themselves; `excluded`: the model is not to see it. */
+  readonly userBash: (command: string, excluded: boolean) => Effect.Effect<UserBash>
   /** What happens from now on. A slow taker slows the run, and nothing is lost. */
   readonly events: Stream.Stream<AgentEvent>
   /** Says something before the next model step of the run under way; `requestId` is told when it is queued and delivered. */
@@ -369,6 +366,7 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     aside: (typed) =>
       Effect.map(asides(typed), (run) => run === undefined ? undefined : control.beside(run, new AsideFailed({ command: typed.trim().slice(1), why: "Interrupted" }))),
     interrupt: control.interrupt,
+    userBash: (command, excluded) => Effect.suspend(() => askUserBash(hooks, aboutSession(switching.current().session), command, excluded)),
     events: control.events,
     steer: (content, requestId) => Effect.flatMap(conversation, ({ queues }) => queues.offer("steer", queuedText(content, requestId))),
     followUp: (content, requestId) => Effect.flatMap(conversation, ({ queues }) => queues.offer("follow_up", queuedText(content, requestId))),

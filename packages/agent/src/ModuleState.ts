@@ -4,7 +4,7 @@ import type { ExtensionCommand, StateKey } from "@nimlet/extension"
 import type { JsonObject } from "@nimlet/protocol"
 import type { Conversation } from "./Conversation.ts"
 import type { Resources } from "./Resources.ts"
-import type { Selection } from "./Selection.ts"
+import { type Selection, thinkingOf } from "./Selection.ts"
 import { type SystemText, wholeText } from "./SystemPrompt.ts"
 import type { OfferedTool, ToolSet } from "./ToolSet.ts"
 
@@ -90,7 +90,7 @@ export const makeModuleState = (options: ModuleStateOptions): (key: StateKey) =>
     model: derived(() => [models(), selection()], model),
     models,
     scoped_models: () => nothing,
-    thinking: () => selection().thinking ?? "",
+    thinking: () => thinkingOf(selection()).level ?? "",
     usage: derived(() => [history().entries.length, conversation(), offered().tools], usageOf),
     tools: derived(() => [offered().tools], () => offered().known().map(toolOf)),
     active_tools: derived(() => [offered().tools], () => (offered().tools?.tools ?? []).map(({ tool }) => tool.name)),

@@ -16,6 +16,7 @@ const withheld: ReadonlyArray<ReadonlyArray<string>> = [
   ["providers", "*", "endpoint"],
   ["providers", "*", "api"],
   ["providers", "*", "api_key_env"],
+  ["providers", "*", "headers"],
   ["extensions", "families"],
   ["extensions", "*", "env"]
 ]

@@ -13,6 +13,7 @@ export const ProviderSettings = Schema.Struct({
   endpoint: Schema.optionalKey(Schema.String),
   api: Schema.optionalKey(Schema.String),
   api_key_env: Schema.optionalKey(Schema.String),
+  headers: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   models: Schema.optionalKey(Schema.Array(Schema.Union([Schema.String, ModelEntry]))),
   last_model: Schema.optionalKey(Schema.String),
   options: Schema.optionalKey(JsonObject)

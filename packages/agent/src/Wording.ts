@@ -4,6 +4,7 @@ import type { Extensions } from "@nimlet/extension"
 import type { ContentPart } from "@nimlet/protocol"
 import { textOf } from "@nimlet/protocol"
 import { builtinNamed, commandIn, type TypedCommand } from "./Commands.ts"
+import type { Origin } from "./Loop.ts"
 import type { Resources } from "./Resources.ts"
 import { expandTemplate } from "./Resources/PromptTemplates.ts"
 import { untypedText } from "./RunEvents.ts"
@@ -21,6 +22,12 @@ export interface UserInput {
   /** Pictures and the like that go along with words. */
   readonly attached?: ReadonlyArray<ContentPart>
 }
+
+/** Where words come from, as extensions are told. */
+export const originOf = ({ literal = false, saved = false }: UserInput, mode: string | undefined): Origin => ({
+  saved,
+  ...(literal ? { source: "extension" as const } : mode === "rpc" ? { source: "rpc" as const } : {})
+})
 
 /** What it comes to: a command to run, or what the model is sent. */
 export type Meaning =

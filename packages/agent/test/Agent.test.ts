@@ -364,7 +364,7 @@ describe("Agent", () => {
   it.effect("runs a command without the model, then what it wants said as a turn", () =>
     withAgent({ replies: [says("fixed")], commands: { fix: { message: "on it", prompt: "fix the test" } } }, ({ asked, events, fired, prompt }) =>
       Effect.gen(function*() {
-        assert.strictEqual((yield* prompt("/FIX now")).text, "fixed")
+        assert.strictEqual((yield* prompt("/FIX now")).text, "on it\n\nfixed")
         assert.deepStrictEqual(shape(events), [
           "message", "run_start", "message", "run_end",
           "message", "run_start", "step_start", "message", "step_end", "run_end"

@@ -237,7 +237,7 @@ describe("compaction on request", () => {
 })
 
 describe("an extension", () => {
-  // E-122 E-124 E-211 E-212 X-035
+  // E-122 E-124 E-211 E-212 E-223 X-035
   it.effect("can refuse: nothing is summed up, people read why, and it is not asked again at once", () => {
     const fired: Array<{ event: string; payload: object }> = []
     return withAgent({

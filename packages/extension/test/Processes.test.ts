@@ -25,17 +25,19 @@ const pidsIn = (file: string) =>
   Effect.flatMap(FileSystem.FileSystem, (fs) => Effect.map(fs.readFileString(file), (text) => text.split(" ").map(Number)))
 
 describe("extensions as processes", () => {
-  // E-031 E-043 E-044 E-050
+  // E-026 E-031 E-043 E-044 E-050
   it.live("run in the workspace with the given environment, without withheld keys", () =>
     Effect.gen(function*() {
+      const odd = ["--flag", "a b", "$HOME", "*", "'\"", "./here", "back\\slash", "ü\n2"]
       const environment = { PATH: process.env.PATH ?? "", SECRET_KEY: "1", OTHER_KEY: "2", NIMLET_MODEL: "stale" }
       const host = yield* startAll({
-        manifests: { a: { ...fixture("echo"), env: ["OTHER_KEY"] } },
+        manifests: { a: { ...fixture("echo", ...odd), env: ["OTHER_KEY"] } },
         start: { environment, withheld: ["SECRET_KEY", "OTHER_KEY"], session: { model: "m1" }, trusted: false }
       })
       assert.deepStrictEqual(yield* host.start, { started: ["a"], warnings: [], missing: [] })
-      const { cwd, env }: { cwd: string; env: Json } = JSON.parse(textOf(yield* host.extensions.callTool("echo", { env: true })))
+      const { argv, cwd, env }: { argv: ReadonlyArray<string>; cwd: string; env: Json } = JSON.parse(textOf(yield* host.extensions.callTool("echo", { env: true })))
       assert.strictEqual(cwd, host.folder)
+      assert.deepStrictEqual(argv, odd)
       assert.deepStrictEqual(
         [env.SECRET_KEY, env.OTHER_KEY, env.NIMLET_MODEL, env.NIMINAL_MODEL, env.NIMLET_TRUSTED, env.NIMINAL_SESSION_ID],
         [undefined, "2", "m1", "m1", "0", "s1"]
@@ -150,7 +152,7 @@ describe("extensions as processes", () => {
       assert.strictEqual(yield* Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readFileString(`${host.folder}/logs/a.log`)), "goodbye\n")
     }).pipe(Effect.provide(processes)), limit)
 
-  // E-006 E-026 E-138 E-139 X-083
+  // E-006 E-138 E-139 X-083
   it.live("a flood of updates holds back only the one that pours, and it still answers", () =>
     Effect.gen(function*() {
       const host = yield* startAll({ manifests: { a: fixture("floods", "200000"), b: fixture("echo") } })

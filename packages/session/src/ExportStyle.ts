@@ -68,6 +68,10 @@ time { font-variant-numeric: tabular-nums; }
 .prose > :first-child { margin-top: 0; } .prose > :last-child { margin-bottom: 0; }
 .prose { margin: .35rem 0; unicode-bidi: isolate; }
 .prose p { margin: .55rem 0; } .prose ul, .prose ol { margin: .5rem 0; padding-left: 1.5rem; } .prose li { margin: .15rem 0; }
+.place { color: var(--dim); font: .84em var(--mono); }
+blockquote { margin: .55rem 0; padding: .1rem .9rem; border-left: 3px solid var(--line); color: var(--dim); }
+.table { overflow-x: auto; margin: .6rem 0; }
+table { border-collapse: collapse; font-size: .92em; } th, td { border: 1px solid var(--line); padding: .3rem .7rem; text-align: left; } th { background: var(--sunk); font-weight: 600; }
 .heading { font-weight: 650; font-size: 1.06rem; }
 code { font: .88em var(--mono); background: var(--sunk); border: 1px solid var(--line); border-radius: .3rem; padding: .05em .35em; }
 pre { font: 12.5px/1.55 var(--mono); background: var(--sunk); border: 1px solid var(--line); border-radius: .55rem; padding: .65rem .85rem; margin: .5rem 0; white-space: pre-wrap; max-height: 34rem; overflow: auto; unicode-bidi: isolate; tab-size: 4; }
@@ -105,4 +109,4 @@ img { max-width: 100%; max-height: 30rem; border-radius: .5rem; border: 1px soli
 `
 
 /** What the page's policy lets through: this sheet and no other. */
-export const styleHash = "sha256-ls3Xr4/jz6PiqgrqYGbH2Ob7G5EuetC9NttE8bNc/NY="
+export const styleHash = "sha256-2U7++Cf9ZcdfOmTD1KubGnoTaDNxPpyfBOmmPD7ATjY="

@@ -1,6 +1,6 @@
 /**
  * Text of a session as HTML that can do nothing: whatever stands in it is shown and never obeyed. Pure. A little Markdown
- * is given its looks; links, images and markup of it stay words.
+ * is given its looks; links show where they lead and lead nowhere, images and markup of it stay words.
  */
 
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;", "'": "&#39;" }
@@ -36,24 +36,40 @@ export const clipHtml = (text: string, limit: number): string => {
 /** A block whose lines and blanks stand as they are. */
 export const preformatted = (html: string, kind = ""): string => `<pre${kind === "" ? "" : ` class="${kind}"`}>\n${html}</pre>`
 
-/** Bold words and code within a line. */
-const inline = (text: string): string =>
-  text.split(/(`[^`\n]+`|\*\*(?=\S)(?:`[^`\n]+`|[^*`\n])+\*\*)/).map((piece, at) =>
-    at % 2 === 0
-      ? escapeHtml(piece)
-      : piece.startsWith("`")
-      ? `<code>${escapeHtml(piece.slice(1, -1))}</code>`
-      : `<strong>${inline(piece.slice(2, -2))}</strong>`).join("")
+/** What stands out within a line: code, bold, emphasis, a link with where it leads. */
+const marked = /(`[^`\n]+`|\*\*(?=\S)(?:`[^`\n]+`|[^*`\n])+\*\*|(?<![\w*])\*(?=[^\s*])(?:`[^`\n]+`|[^*`\n])*[^\s*]\*(?![\w*])|(?<!!)\[[^\]\n]+\]\([^()\s]+\))/
 
-type Block = { readonly kind: "text" | "code" | "list" | "numbers" | "table" | "heading"; readonly lines: Array<string> }
+/** A line with what stands out in it. */
+const inline = (text: string): string =>
+  text.split(marked).map((piece, at) => {
+    if (at % 2 === 0) return escapeHtml(piece)
+    if (piece.startsWith("`")) return `<code>${escapeHtml(piece.slice(1, -1))}</code>`
+    if (piece.startsWith("**")) return `<strong>${inline(piece.slice(2, -2))}</strong>`
+    if (piece.startsWith("*")) return `<em>${inline(piece.slice(1, -1))}</em>`
+    const [, words = "", place = ""] = /^\[(.*)\]\((.*)\)$/.exec(piece) ?? []
+    return `${escapeHtml(words)} <span class="place">${escapeHtml(place)}</span>`
+  }).join("")
+
+type Block = { readonly kind: "text" | "code" | "list" | "numbers" | "table" | "heading" | "quote"; readonly lines: Array<string> }
 
 const fence = /^\s*(?:```|~~~)/
 const kinds: ReadonlyArray<readonly [Block["kind"], RegExp]> = [
   ["heading", /^#{1,6}\s+(.*)$/],
   ["list", /^\s*[-*+]\s+(.*)$/],
   ["numbers", /^\s*\d{1,9}[.)]\s+(.*)$/],
-  ["table", /^(\s*\|.*)$/]
+  ["table", /^(\s*\|.*)$/],
+  ["quote", /^\s*>\s?(.*)$/]
 ]
+
+const cellsOf = (line: string): ReadonlyArray<string> => line.trim().replace(/^\|/, "").replace(/\|$/, "").split("|").map((cell) => cell.trim())
+
+/** A table with its head; lines with bars that are none as they stand. */
+const tableHtml = (lines: ReadonlyArray<string>): string => {
+  const [head = "", rule = "", ...rows] = lines
+  if (!/^[\s|:-]*-[\s|:-]*$/.test(rule)) return preformatted(escapeHtml(lines.join("\n")))
+  const row = (line: string, cell: "td" | "th") => `<tr>${cellsOf(line).map((text) => `<${cell}>${inline(text)}</${cell}>`).join("")}</tr>`
+  return `<div class="table"><table><thead>${row(head, "th")}</thead><tbody>${rows.map((line) => row(line, "td")).join("")}</tbody></table></div>`
+}
 
 const blocksOf = (text: string): ReadonlyArray<Block> => {
   const blocks: Array<Block> = []
@@ -93,7 +109,9 @@ const blockHtml = ({ kind, lines }: Block): string => {
     case "code":
       return preformatted(escapeHtml(lines.join("\n")), "code")
     case "table":
-      return preformatted(escapeHtml(lines.join("\n")))
+      return tableHtml(lines)
+    case "quote":
+      return `<blockquote>${lines.map(inline).join("<br>")}</blockquote>`
     case "heading":
       return `<p class="heading">${inline(lines.join(" "))}</p>`
     case "list":

@@ -5,7 +5,7 @@ import type { ContentPart, SessionEntry } from "@nimlet/protocol"
 import { pageOf } from "../src/ExportPage.ts"
 import { pageScript, scriptHash } from "../src/ExportScript.ts"
 import { pageStyle, styleHash } from "../src/ExportStyle.ts"
-import { diffCounts } from "../src/ExportText.ts"
+import { diffCounts, proseHtml } from "../src/ExportText.ts"
 import type { UnknownEntry } from "../src/index.ts"
 
 const about = { id: "1", title: "A title", workspace: "/w" }
@@ -21,7 +21,7 @@ const result = (id: string, output: string, seconds = 0, took?: number): Session
 })
 
 const elements = new Set(("html head meta title style body header div b span input output button main section h1 p article a time details summary code pre ul ol li strong br dl dt dd h4 img " +
-  "figure svg path text rect footer script").split(" "))
+  "figure svg path text rect footer script em blockquote table thead tbody tr th td").split(" "))
 const attributes = new Set(("lang charset http-equiv content name class hidden type placeholder aria-label id href title alt src viewBox role d x y width height rx").split(" "))
 /** One tag as the page writes them; whatever else begins with `<` was not meant. */
 const tag = /^<(?:(\/)([a-z0-9]+)|([a-z0-9]+)((?: [a-zA-Z-]+(?:="[^"<>]*")?)*)\/?)>/
@@ -56,7 +56,7 @@ const everywhere = (text: string): ReadonlyArray<SessionEntry | UnknownEntry> =>
     { type: "file", mimeType: text, filename: text }, { type: "source", url: text, title: text }
   ], at: text },
   { type: "assistant", role: "assistant", model: text, at: at(1), content: [
-    { type: "thinking", thinking: text, signature: text }, { type: "text", text: `# ${text}\n- ${text}\n1. ${text}\n| ${text}\n\`\`\`${text}\n${text}\n\`\`\`\n**${text}** \`${text}\`` },
+    { type: "thinking", thinking: text, signature: text }, { type: "text", text: `# ${text}\n- ${text}\n1. ${text}\n| ${text}\n\`\`\`${text}\n${text}\n\`\`\`\n**${text}** \`${text}\` *${text}* [${text}](${text})\n> ${text}\n| ${text} | b |\n|---|---|\n| ${text} | *${text}* |` },
     { type: "tool_use", id: "a", name: text, input: { [text]: text, path: text } }, { type: "tool_use", id: "b", name: text, input: text, parse_error: text },
     { type: "tool_use", id: "h", name: text, input: {}, hosted: true }, { type: "tool_result", tool_use_id: text, content: text, is_error: true }
   ] },
@@ -88,6 +88,17 @@ describe("an exported page", () => {
   it.prop("the same for any mixture of such texts", [Hostile], ([texts]) => {
     const text = texts.join("")
     assert.deepStrictEqual(inert(pageOf({ ...about, title: text }, everywhere(text))), [])
+  })
+
+  it("gives Markdown its looks, and leaves what only looks like it", () => {
+    const html = proseHtml("*one* **two** `a*b*c` 2 * 3 * 4 snake_case\n\n> said\n> so\n\n| a | b |\n|---|:-:|\n| 1 | **2** |\n\n| no table\n\n[the book](https://example.org/b) [x](javascript:alert) ![i](u)", 10_000)
+    assert.strictEqual(html, [
+      "<p><em>one</em> <strong>two</strong> <code>a*b*c</code> 2 * 3 * 4 snake_case</p>",
+      "<blockquote>said<br>so</blockquote>",
+      "<div class=\"table\"><table><thead><tr><th>a</th><th>b</th></tr></thead><tbody><tr><td>1</td><td><strong>2</strong></td></tr></tbody></table></div>",
+      "<pre>\n| no table</pre>",
+      "<p>the book <span class=\"place\">https://example.org/b</span> x <span class=\"place\">javascript:alert</span> ![i](u)</p>"
+    ].join(""))
   })
 
   it("shows what was said as it was said", () => {
@@ -188,7 +199,7 @@ describe("the timeline of a page", () => {
     const entries = Array.from({ length: 20_000 }, (_, n) => [answer([call(`${n}`)], n * 10, 1000), result(`${n}`, "", n * 10 + 3, 2000)]).flat()
     const page = pageOf(about, [user("go"), ...entries])
     assert.isBelow(page.slice(page.indexOf("<svg"), page.indexOf("</svg>")).length, 1_000_000)
-  })
+  }, 30_000)
 })
 
 describe("the lines of a diff", () => {

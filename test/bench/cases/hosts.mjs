@@ -34,6 +34,7 @@ export const hosts = [
   store("resume-long", "resume 50,000 entries, 200 MB", { ms: "ms", cpu: "ms", rss: "MiB" }, { most: { ms: 3_000, rss: 600 } }),
   store("list", "list 500 sessions", { ms: "ms", cpu: "ms", rss: "MiB" }, { most: { ms: 300 } }),
   store("append", "append to 50,000 entries", { ms: "ms" }, { most: { ms: 1 } }),
+  program("kills", "50 runs of a session killed at random moments", ["kills.mjs", "--json", ...(quick.length > 0 ? ["-n", "10"] : [])], { killed: "runs", problems: "problems" }, { most: { problems: 0 } }),
   program("terminal", "the screen", ["terminal.mjs", ...(quick.length > 0 ? ["--rounds", "3", "--turns", "100"] : [])], {
     frame: "ms after a bare Node", echo: "ms", echo95: "ms", besideSpinner95: "ms", loudEcho: "ms", loudEcho95: "ms", loudSpinner95: "ms",
     idle: "%", streaming: "%", memory: "MB", heapGrown: "MB"

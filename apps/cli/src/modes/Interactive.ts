@@ -16,6 +16,7 @@ import { makeErrands } from "../tui/Errands.ts"
 import type { Company } from "../tui/errand/ErrandRoom.ts"
 import { makeHistory } from "../tui/History.ts"
 import { composerKeys, makeKeymap } from "../tui/Keymap.ts"
+import { themeChoices } from "../tui/Palette.ts"
 import { Screen } from "../tui/Screen.ts"
 import { readScreenSettings } from "../tui/ScreenSettings.ts"
 import { initial } from "../tui/State.ts"
@@ -25,6 +26,9 @@ type Needs = ChildProcessSpawner.ChildProcessSpawner | FileSystem.FileSystem | P
 
 /** What somebody who has no key may do next. */
 const firstSteps = "/login gives nimlet the key of a provider, here and now. Without one, try: read README.md · run ls · grep TODO"
+
+/** What modules may choose from. */
+const themes = themeChoices.map((name) => ({ name }))
 
 const sinceWhen = "100 millis"
 /** How long extensions may take to stop before the person is told what is waited for. */
@@ -158,6 +162,10 @@ export const interact = Effect.fnUntraced(function*(invocation: Invocation, host
       proceed: Deferred.await(proceed)
     },
     leave: Effect.sync(() => void Deferred.doneUnsafe(quit, Effect.void)),
+    screen: {
+      read: (key) => key === "ui.editor_text" ? screen.composed : key === "ui.themes" ? themes : key === "ui.tools_expanded" ? screen.state.open : undefined,
+      show: (extension, aspect, value) => Effect.sync(() => void screen.dispatch({ type: "aspect", extension, aspect, value }))
+    },
     onIdleInput: ({ typed }) => Effect.sync(() => void screen.dispatch({ type: "said", words: { text: typed, literal: true } })),
     converse: Effect.fnUntraced(function*(conversing) {
       const here = yield* Effect.context()

@@ -1,7 +1,7 @@
 /** How a run is shown. Each way of running is one value of this shape; the rest of the program knows no difference. */
 import type { Effect, Scope } from "effect"
 import type { Agent, EventSink, ModelChoice, QueueModes, RunResult, Trust, UserInput } from "@nimlet/agent"
-import type { Extensions, FrontendShape } from "@nimlet/extension"
+import type { AtomicSessionShape, Extensions, FrontendShape } from "@nimlet/extension"
 import type { ListedModel } from "@nimlet/provider"
 import type { Sessions } from "@nimlet/session"
 import type { Tool } from "@nimlet/tools"
@@ -59,6 +59,8 @@ export interface Mode {
   readonly onIdleInput?: (input: UserInput, extension: string) => Effect.Effect<void>
   /** Ends the conversation, for an extension that wants it ended. */
   readonly leave?: Effect.Effect<void>
+  /** What modules read of the screen and set there (seed 004), where there is one. */
+  readonly screen?: Pick<AtomicSessionShape, "read" | "show">
   /** How texts are taken from queues, where that can change; the settings otherwise. */
   readonly queues?: (settings: QueueModes) => QueueModes
 }

@@ -1,6 +1,6 @@
 /** What stands in the transcript: plain values that never change once they are settled. Pure. */
 import { textOf } from "@nimlet/protocol"
-import { callsOf, type Entries, isAssistant, isResult, wordsOf } from "@nimlet/session"
+import { callsOf, type Entries, isAssistant, isCustomMessage, isResult, wordsOf } from "@nimlet/session"
 
 /** A tool call as it goes. `output` is what came so far, its end when it is long. */
 export interface CallItem {
@@ -43,6 +43,7 @@ export const itemsOf = (entries: Entries, ids: () => number): ReadonlyArray<Item
   const results = new Map(entries.filter(isResult).map((entry) => [entry.id, entry]))
   return entries.flatMap((entry): ReadonlyArray<Item> => {
     if (entry.type === "user" && "role" in entry) return [{ kind: "user", text: wordsOf(entry) }]
+    if (isCustomMessage(entry)) return entry.display && entry.role !== "system" ? [{ kind: "user", text: textOf(entry.content) }] : []
     if (entry.type === "compaction") return [{ kind: "notice", level: "info", text: "The conversation up to here was summed up." }]
     if (!isAssistant(entry)) return []
     const text = textOf(entry.content)

@@ -5,6 +5,9 @@ import { TUI_KEYBINDINGS } from "@earendil-works/pi-tui"
 export type Action =
   | "interrupt" | "clear" | "leave" | "details" | "followUp" | "takeBack" | "suspend" | "editor" | "mode" | "search" | "image"
 
+/** An action in the list of sessions. */
+export type SessionKey = "rename" | "discard"
+
 /** An action's name in settings, the keys that do it, and what it does. */
 export interface Binding {
   readonly name: string
@@ -12,16 +15,16 @@ export interface Binding {
   readonly about: string
 }
 
-interface Bound extends Binding {
-  readonly action: Action
+interface Bound<A> extends Binding {
+  readonly action: A
 }
 
 /** The actions of the screen as they are bound when nobody says otherwise. Of two with one key the earlier has it. */
-const defaultKeys: ReadonlyArray<Bound> = [
+const defaultKeys: ReadonlyArray<Bound<Action>> = [
   { action: "interrupt", name: "app.interrupt", keys: ["escape"], about: "interrupt; dismiss a question; clear the composer" },
   { action: "clear", name: "app.clear", keys: ["ctrl+c"], about: "clear the composer; interrupt; twice: leave" },
   { action: "leave", name: "app.quit", keys: ["ctrl+d"], about: "leave, with nothing in the composer" },
-  { action: "details", name: "app.details", keys: ["ctrl+o"], about: "show calls and thinking at length, or in short" },
+  { action: "details", name: "app.tools.expand", keys: ["ctrl+o"], about: "show calls and thinking at length, or in short" },
   { action: "search", name: "app.search", keys: ["ctrl+f"], about: "search the conversation" },
   { action: "followUp", name: "app.message.followUp", keys: ["alt+enter"], about: "say it when the run has ended" },
   { action: "takeBack", name: "app.message.dequeue", keys: ["alt+up"], about: "take back what waits to be said" },
@@ -29,6 +32,22 @@ const defaultKeys: ReadonlyArray<Bound> = [
   { action: "editor", name: "app.editor.external", keys: ["ctrl+g"], about: "write in your own editor" },
   { action: "image", name: "app.image.paste", keys: ["ctrl+v"], about: "attach the picture in the clipboard" },
   { action: "mode", name: "app.thinking.cycle", keys: ["shift+tab"], about: "the next way of working: act, plan, those of extensions" }
+]
+
+/** The actions in the list of sessions. */
+const sessionKeys: ReadonlyArray<Bound<SessionKey>> = [
+  { action: "rename", name: "app.session.rename", keys: ["ctrl+r"], about: "in the list of sessions: give one a title" },
+  { action: "discard", name: "app.session.delete", keys: ["ctrl+d"], about: "in the list of sessions: move one to the trash" }
+]
+
+/** What a key means in lists and questions, by the names that extensions know; ctrl+c is the screen's everywhere. */
+const listBindings: ReadonlyArray<Binding & { readonly means: string }> = [
+  { means: "enter", name: "tui.select.confirm", keys: ["enter"], about: "in lists and questions: pick, answer" },
+  { means: "escape", name: "tui.select.cancel", keys: ["escape"], about: "in lists and questions: close, dismiss" },
+  { means: "up", name: "tui.select.up", keys: ["up", "ctrl+p"], about: "in lists and questions: the one before" },
+  { means: "down", name: "tui.select.down", keys: ["down", "ctrl+n"], about: "in lists and questions: the next one" },
+  { means: "pageUp", name: "tui.select.pageUp", keys: ["pageup"], about: "in lists: a page before" },
+  { means: "pageDown", name: "tui.select.pageDown", keys: ["pagedown"], about: "in lists: a page on" }
 ]
 
 /** Keys of the composer that differ from the terminal library's own. */
@@ -57,9 +76,11 @@ const composerBindings: ReadonlyArray<Binding> = Object.entries(TUI_KEYBINDINGS)
     ? []
     : [{ name, keys: composerKeys[name] ?? (typeof own === "string" ? [own] : own), about: composerAbout[name] ?? description.toLowerCase() }])
 
-/** Which keys do what: `screen` comes before `composer`. */
+/** Which keys do what: `screen` comes before `composer`; `lists` and `sessions` hold where there are any. */
 export interface Keymap {
-  readonly screen: ReadonlyArray<Bound>
+  readonly screen: ReadonlyArray<Bound<Action>>
+  readonly lists: typeof listBindings
+  readonly sessions: ReadonlyArray<Bound<SessionKey>>
   readonly composer: ReadonlyArray<Binding>
 }
 
@@ -69,7 +90,7 @@ export type ChosenKeys = Readonly<Record<string, ReadonlyArray<string>>>
 /** The keys in force. */
 export const makeKeymap = (chosen: ChosenKeys = {}): Keymap => {
   const bound = <B extends Binding>(binding: B): B => ({ ...binding, keys: (chosen[binding.name] ?? binding.keys).map((key) => key.toLowerCase()) })
-  return { screen: defaultKeys.map(bound), composer: composerBindings.map(bound) }
+  return { screen: defaultKeys.map(bound), lists: listBindings.map(bound), sessions: sessionKeys.map(bound), composer: composerBindings.map(bound) }
 }
 
 const shape = /^(?:(?:ctrl|shift|alt|super)\+)*(?:[^\s+]|\+|f\d{1,2}|escape|esc|enter|return|tab|space|backspace|delete|insert|clear|home|end|pageup|pagedown|up|down|left|right)$/i
@@ -77,10 +98,11 @@ const shape = /^(?:(?:ctrl|shift|alt|super)\+)*(?:[^\s+]|\+|f\d{1,2}|escape|esc|
 /** What is wrong with what was chosen, a sentence each: names there are not, keys there are not, one key twice. */
 export const keyProblems = (chosen: ChosenKeys): ReadonlyArray<string> => {
   const keymap = makeKeymap(chosen)
-  const known = [...keymap.screen, ...keymap.composer]
+  const known = [...keymap.screen, ...keymap.lists, ...keymap.sessions, ...keymap.composer]
   const unknown = Object.keys(chosen).filter((name) => !known.some((binding) => binding.name === name))
   const odd = Object.entries(chosen).flatMap(([name, keys]) => keys.filter((key) => !shape.test(key)).map((key) => `${name}: '${key}' is no key`))
-  const twice = Object.entries(chosen).flatMap(([name, keys]) => keys.flatMap((key) =>
+  const isElsewhere = (name: string) => /^(tui\.select|app\.session)\./.test(name)
+  const twice = Object.entries(chosen).filter(([name]) => !isElsewhere(name)).flatMap(([name, keys]) => keys.flatMap((key) =>
     keymap.screen.filter((other) => other.name !== name && other.keys.includes(key.toLowerCase())).map((other) => `${name}: ${key} does ${other.name}, too`)))
   return [...unknown.map((name) => `there is no action '${name}' (/keys lists them)`), ...odd, ...twice]
 }
@@ -91,11 +113,23 @@ export const actionOf = ({ screen }: Keymap, key: string): Action | undefined =>
   return screen.find(({ keys }) => keys.includes(wanted))?.action
 }
 
+/** What a key means in a list or a question: the usual key of what it does there, itself where it does nothing. */
+export const listKeyOf = ({ lists }: Keymap, key: string): string => {
+  const wanted = key.toLowerCase()
+  const found = lists.find(({ keys }) => keys.includes(wanted))
+  if (found !== undefined) return found.means
+  // One that was given another key does nothing by its own.
+  return lists.some(({ means }) => means.toLowerCase() === wanted) ? "" : key
+}
+
+/** What a key does with the selected session. */
+export const sessionActionOf = ({ sessions }: Keymap, key: string): SessionKey | undefined => sessions.find(({ keys }) => keys.includes(key.toLowerCase()))?.action
+
 const short: Readonly<Record<string, string>> = { escape: "esc" }
 
 /** The first key of an action, as a hint names it; undefined where none does it. */
-export const keyOf = ({ screen }: Keymap, action: Action): string | undefined => {
-  const key = screen.find((bound) => bound.action === action)?.keys[0]
+export const keyOf = ({ screen, sessions }: Keymap, action: Action | SessionKey): string | undefined => {
+  const key = [...screen, ...sessions].find((bound) => bound.action === action)?.keys[0]
   return key === undefined ? undefined : short[key] ?? key
 }
 
@@ -111,9 +145,9 @@ const row = ({ about, keys, name }: Binding): string => {
 }
 
 /** All keys, one action a line, its name in settings at the end. */
-export const keyTable = ({ composer, screen }: Keymap): string =>
+export const keyTable = ({ composer, lists, screen, sessions }: Keymap): string =>
   [
-    ...[...screen, ...composer.map((binding) => reached(screen, binding))].map(row),
+    ...[...screen, ...composer.map((binding) => reached(screen, binding)), ...lists, ...sessions].map(row),
     `${"@".padEnd(24)} names of files`,
     `${"/".padEnd(24)} commands`,
     "Other keys for an action: ~/.nimlet/keybindings.json, such as {\"app.suspend\": \"ctrl+x\"}"

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { actionOf, keyOf, keyProblems, keyTable, makeKeymap } from "../../src/tui/Keymap.ts"
+import { Rig } from "./Rig.ts"
 import { fieldKey, fieldOf } from "../../src/tui/Field.ts"
 
 describe("keys of the screen", () => {
@@ -16,22 +17,38 @@ describe("keys of the screen", () => {
 
 describe("a person's own keys", () => {
   it("are told of when they mean nothing, are none, or do something else already", () => {
-    assert.deepStrictEqual(keyProblems({ "app.suspend": ["ctrl+x"], "tui.editor.undo": ["ctrl+u", "f5"], "app.details": [] }), [])
+    assert.deepStrictEqual(keyProblems({ "app.suspend": ["ctrl+x"], "tui.editor.undo": ["ctrl+u", "f5"], "app.tools.expand": [] }), [])
     assert.deepStrictEqual(keyProblems({ "app.sleep": ["f1"], "app.search": ["ctrl+", "ctrl+o"], "tui.editor.undo": ["Ctrl+Z"] }), [
       "there is no action 'app.sleep' (/keys lists them)",
       "app.search: 'ctrl+' is no key",
-      "app.search: ctrl+o does app.details, too",
+      "app.search: ctrl+o does app.tools.expand, too",
       "tui.editor.undo: Ctrl+Z does app.suspend, too"
     ])
   })
 
+  // A-273 A-274 A-275
+  it("have the names that extensions know, in lists and for the session too", () => {
+    const rig = new Rig({ ...new Rig().state, keymap: makeKeymap({ "app.tools.expand": ["f2"], "tui.select.confirm": ["f3"], "tui.select.cancel": ["f4"], "tui.input.tab": ["f6"], "app.session.rename": ["f5"], "app.editor.external": ["f7"] }) })
+    rig.key("f7")
+    rig.key("f2")
+    assert.isTrue(rig.state.open)
+    rig.on({ type: "submitted", text: "/resume", as: "steer" }, { type: "items", what: "resume", items: [{ value: "1", label: "one", about: "" }] })
+    void rig.done
+    for (const key of ["enter", "escape", "ctrl+r", "f5", "x", "f3"]) rig.key(key)
+    assert.deepStrictEqual(rig.done, [{ type: "session", deed: { deed: "rename", id: "1", title: "x" } }])
+    rig.key("f4")
+    assert.isUndefined(rig.state.overlay)
+    const table = keyTable(makeKeymap())
+    for (const name of ["app.tools.expand", "app.session.rename", "app.session.delete", "tui.select.confirm", "tui.select.cancel", "tui.input.tab"]) assert.include(table, ` · ${name}`)
+  })
+
   it("stand in hints and in the table, which has every action by its name", () => {
-    const keymap = makeKeymap({ "app.interrupt": ["f2"], "app.details": [], "tui.editor.yank": ["f3"] })
+    const keymap = makeKeymap({ "app.interrupt": ["f2"], "app.tools.expand": [], "tui.editor.yank": ["f3"] })
     assert.deepStrictEqual([keyOf(keymap, "interrupt"), keyOf(keymap, "details"), keyOf(makeKeymap(), "interrupt")], ["f2", undefined, "esc"])
     const table = keyTable(keymap)
     assert.match(table, /^f2 +interrupt.* · app\.interrupt$/m)
     assert.match(table, /^f3 .* · tui\.editor\.yank$/m)
-    assert.match(table, /^\(no key\) .* · app\.details$/m)
+    assert.match(table, /^\(no key\) .* · app\.tools\.expand$/m)
     const names = ["app.editor.external", "app.interrupt", "app.clear", "app.message.followUp", "app.message.dequeue", "app.thinking.cycle", "tui.input.submit", "tui.input.newLine", "tui.input.tab",
       ...["undo", "deleteCharBackward", "deleteCharForward", "deleteWordBackward", "deleteWordForward", "deleteToLineStart", "deleteToLineEnd", "yank", "cursorLeft", "cursorRight", "cursorWordLeft",
         "cursorWordRight", "cursorLineStart", "cursorLineEnd", "cursorUp", "cursorDown", "historyPrevious", "historyNext"].map((name) => `tui.editor.${name}`)]

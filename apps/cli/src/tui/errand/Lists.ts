@@ -1,6 +1,6 @@
 /** What can be picked from, and what is done with sessions in their list. */
 import { Effect } from "effect"
-import { type ModelInfo, presets } from "@nimlet/provider"
+import { type ListedModel, presets } from "@nimlet/provider"
 import { wordsOf } from "@nimlet/session"
 import { remedyOf } from "../../Remedy.ts"
 import type { SessionDeed } from "../Command.ts"
@@ -14,11 +14,12 @@ const ago = (millis: number): string => {
 
 const many = (tokens: number): string => tokens >= 1_000_000 ? `${Number((tokens / 1_000_000).toFixed(1))}M` : `${Math.round(tokens / 1_000)}k`
 
-const aboutModel = ({ contextWindow, images, model, prices, provider, thinkingLevels }: ModelInfo): Pickable => ({
+const aboutModel = ({ contextWindow, images, model, prices, provider, ready, thinkingLevels }: ListedModel): Pickable => ({
   value: `${provider}/${model}`,
   label: model,
   about: [
     provider,
+    ...(ready ? [] : ["no key"]),
     `${many(contextWindow)} tokens`,
     ...(images ? ["images"] : []),
     ...(thinkingLevels.some((level) => level !== "off") ? ["thinks"] : []),
@@ -34,7 +35,8 @@ export const makeLists = ({ company, show, state, tell }: ErrandRoom) => {
     const session = yield* agent.session
     switch (what) {
       case "model":
-        return (yield* given.models).map(aboutModel)
+        // Those that can answer come first.
+        return (yield* given.models).toSorted((a, b) => Number(b.ready) - Number(a.ready)).map(aboutModel)
       case "thinking": {
         const { level, levels } = yield* agent.thinking
         return levels.map((one): Pickable => ({ value: one, label: one, about: one === level ? "in force" : "" }))

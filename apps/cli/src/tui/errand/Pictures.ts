@@ -28,13 +28,23 @@ export const makePictures = ({ environment, platform, show, tell }: ErrandRoom) 
     return show({ type: "pictured", picture: { mimeType, data: Buffer.from(bytes).toString("base64") } })
   }
 
-  const printed = ([program, ...args]: readonly [string, ...ReadonlyArray<string>]) =>
-    Effect.scoped(Effect.flatMap(ChildProcess.make(program, args, { stdin: "ignore", stderr: "ignore", env: environment, detached: false, forceKillAfter: "500 millis" }), ({ stdout }) =>
-      Stream.runFoldEffect(stdout, () => Buffer.alloc(0), (bytes, chunk) =>
-        bytes.length > most ? Effect.fail("it is larger than models take") : Effect.succeed(Buffer.concat([bytes, chunk]))))).pipe(
+  const printed = ([program, ...args]: readonly [string, ...ReadonlyArray<string>]) => {
+    const chunks: Array<Uint8Array> = []
+    let size = 0
+    const take = (chunk: Uint8Array) =>
+      Effect.suspend(() => {
+        chunks.push(chunk)
+        size += chunk.length
+        return size > most ? Effect.fail("it is larger than models take") : Effect.void
+      })
+    return Effect.scoped(Effect.flatMap(
+      ChildProcess.make(program, args, { stdin: "ignore", stderr: "ignore", env: environment, detached: false, forceKillAfter: "500 millis" }),
+      ({ stdout }) => Stream.runForEach(stdout, take)
+    )).pipe(
       Effect.timeout(patience),
-      Effect.orElseSucceed(() => Buffer.alloc(0))
+      Effect.match({ onFailure: () => Buffer.alloc(0), onSuccess: () => Buffer.concat(chunks) })
     )
+  }
 
   const fromClipboard = Effect.gen(function*() {
     const readers = clipboardReaders(platform, environment)

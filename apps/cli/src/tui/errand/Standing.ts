@@ -34,6 +34,8 @@ export const makeStanding = ({ company, ids, remember, settingsFile, show, tell 
   const load = Effect.fnUntraced(function*(given: Company) {
     const entries = yield* (yield* given.agent.session).entries
     for (const entry of entries) if (entry.type === "user" && "role" in entry) remember(wordsOf(entry))
+    // What extensions offer is known from the first key on, not with the next look.
+    yield* show({ type: "figures", figures: yield* given.extensions.figures })
     yield* show({ type: "loaded", items: itemsOf(entries, ids), title: titleOf(entries) })
     yield* selected(given)
     yield* standing(given)

@@ -78,6 +78,12 @@ export const makeTalk = ({ company, present, show, tell }: ErrandRoom, { standin
   const shell = Effect.fnUntraced(function*({ command, id, share }: Extract<Command, { readonly type: "shell" }>) {
     let output = ""
     const given = yield* company
+    const wish = yield* given.agent.userBash(command, !share)
+    if (wish._tag !== "Run") {
+      const [output, code] = wish._tag === "Done" ? [wish.output, wish.code] : [`Refused: ${wish.reason}`, 1]
+      yield* show({ type: "shell", id, output, code })
+      return share ? `$ ${command}\n${output}${output.endsWith("\n") ? "" : "\n"}(exit ${code})` : ""
+    }
     const run = given.shell?.run({ command }, {
       output: (delta) => Effect.suspend(() => show({ type: "shell", id, output: output = `${output}${delta}`.slice(-64 * 1024), code: undefined }))
     })

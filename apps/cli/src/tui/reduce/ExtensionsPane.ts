@@ -15,10 +15,8 @@ export const onExtensions = (state: State, pane: ExtensionsPane, key: string): S
     case "q":
       return step({ ...state, overlay: undefined })
     case "up":
-    case "ctrl+p":
       return to(pane.selected - 1)
     case "down":
-    case "ctrl+n":
       return to(pane.selected + 1)
     case "r":
       return chosen === undefined ? step(state) : step(state, { type: "restart", key: chosen.key })

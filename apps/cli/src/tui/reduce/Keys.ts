@@ -6,7 +6,7 @@
 import { dialogKey, isOutcome } from "../Dialog.ts"
 import type { ComposerState } from "../Event.ts"
 import { fieldOf } from "../Field.ts"
-import { actionOf } from "../Keymap.ts"
+import { actionOf, listKeyOf } from "../Keymap.ts"
 import { starting, type State } from "../State.ts"
 import { left, step, type Step } from "../Step.ts"
 import { onButtons, onModal } from "./Buttons.ts"
@@ -31,7 +31,7 @@ const onDialog = (state: State, key: string, typed: string): Step | undefined =>
   if (dialog === undefined) return undefined
   if (actionOf(state.keymap, key) === "clear") return undefined
   if (state.now - (dialog.since ?? state.now) < rest) return left({ ...state, dialogs: [{ ...dialog, since: state.now }, ...others] })
-  const next = dialogKey(dialog, key, typed)
+  const next = dialogKey(dialog, listKeyOf(state.keymap, key), typed)
   // The keys of the screen work beside a question; letters that mean nothing to it are not the composer's either.
   if (next === undefined) return actionOf(state.keymap, key) === undefined ? step(state) : undefined
   if (!isOutcome(next)) return step({ ...state, dialogs: [next, ...others] })
@@ -42,11 +42,12 @@ const onOverlay = (state: State, key: string, typed: string): Step | undefined =
   const { overlay } = state
   if (overlay === undefined) return undefined
   if (actionOf(state.keymap, key) === "clear") return step({ ...state, overlay: undefined })
+  const means = listKeyOf(state.keymap, key)
   switch (overlay.kind) {
     case "extensions":
-      return onExtensions(state, overlay, key)
+      return onExtensions(state, overlay, means)
     case "search":
-      return onSearch(state, overlay, key, typed)
+      return onSearch(state, overlay, means, typed)
     case "picker":
       return picked(state, overlay, key, typed)
   }

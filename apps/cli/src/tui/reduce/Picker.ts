@@ -1,11 +1,15 @@
 /** Picking one of many by typing parts of what it is called. Pure. */
 import { fuzzyFilter } from "@earendil-works/pi-tui"
 import { fieldKey, fieldOf } from "../Field.ts"
+import { listKeyOf, sessionActionOf } from "../Keymap.ts"
 import { themeChoices } from "../Palette.ts"
 import type { ListName, Pickable, Picker, State } from "../State.ts"
 import { step, type Step } from "../Step.ts"
 import { send } from "./Send.ts"
 import { tell } from "./Transcript.ts"
+
+/** How far a page goes. */
+const page = 10
 
 /** Opens a list; what is in it, where that is not known yet, is asked for. */
 export const pickFrom = (state: State, what: ListName, title: string, items?: ReadonlyArray<Pickable>): Step => {
@@ -61,8 +65,9 @@ const onSession = (state: State, picker: Picker, key: string, typed: string): St
   const { doomed, rename, ...plain } = picker
   const stay = (change: Partial<Picker>): Step => step({ ...state, overlay: { ...plain, ...change } })
   if (rename !== undefined) {
-    if (key === "escape" || chosen === undefined) return stay({})
-    if (key === "enter") {
+    const means = listKeyOf(state.keymap, key)
+    if (means === "escape" || chosen === undefined) return stay({})
+    if (means === "enter") {
       const title = rename.text.trim()
       return title === "" ? stay({}) : step({ ...state, overlay: plain }, { type: "session", deed: { deed: "rename", id: chosen.value, title } })
     }
@@ -70,23 +75,27 @@ const onSession = (state: State, picker: Picker, key: string, typed: string): St
     return stay({ rename: next ?? rename })
   }
   if (chosen === undefined) return undefined
-  if (key === "ctrl+r") return stay({ rename: fieldOf() })
-  if (key !== "ctrl+d") return doomed === undefined ? undefined : onList(state, plain, key, typed)
+  const action = sessionActionOf(state.keymap, key)
+  if (action === "rename") return stay({ rename: fieldOf() })
+  if (action !== "discard") return doomed === undefined ? undefined : onList(state, plain, key, typed)
   return doomed === chosen.value ? step({ ...state, overlay: plain }, { type: "session", deed: { deed: "delete", id: chosen.value } }) : stay({ doomed: chosen.value })
 }
 
 const onList = (state: State, picker: Picker, key: string, typed: string): Step => {
   const found = matching(picker)
   const stay = (change: Partial<Picker>): Step => step({ ...state, overlay: { ...picker, ...change } })
-  switch (key) {
+  const to = (selected: number): Step => stay({ selected: Math.max(0, Math.min(found.length - 1, selected)) })
+  switch (listKeyOf(state.keymap, key)) {
     case "escape":
       return step({ ...state, overlay: undefined })
     case "up":
-    case "ctrl+p":
-      return stay({ selected: Math.max(0, picker.selected - 1) })
+      return to(picker.selected - 1)
     case "down":
-    case "ctrl+n":
-      return stay({ selected: Math.max(0, Math.min(found.length - 1, picker.selected + 1)) })
+      return to(picker.selected + 1)
+    case "pageUp":
+      return to(picker.selected - page)
+    case "pageDown":
+      return to(picker.selected + page)
     case "enter": {
       const chosen = found[picker.selected]
       return chosen === undefined ? stay({}) : pick(state, picker.what, chosen.value)

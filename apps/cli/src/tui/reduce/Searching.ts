@@ -98,11 +98,8 @@ export const onSearch = (state: State, search: Search, key: string, typed: strin
     case "escape":
       return step({ ...state, overlay: undefined })
     case "up":
-    case "ctrl+p":
       return stay({ selected: Math.max(0, search.selected - 1) })
     case "down":
-    case "ctrl+n":
-    case "ctrl+f":
       return stay({ selected: Math.max(0, Math.min(hitsOf(search).length - 1, search.selected + 1)) })
     case "enter": {
       const hit = hitsOf(search)[search.selected]

@@ -2,7 +2,7 @@
 import type { MarkdownTheme } from "@earendil-works/pi-tui"
 import { clean, cleanLine } from "../Clean.ts"
 import type { CallItem, Item, SpokenItem } from "../Item.ts"
-import { type Action, type Keymap, keyOf } from "../Keymap.ts"
+import { type Action, type Keymap, keyOf, type SessionKey } from "../Keymap.ts"
 import type { Palette } from "../Palette.ts"
 import { callSummary } from "../../modes/TextRows.ts"
 import { AnswerLines } from "./Answer.ts"
@@ -25,7 +25,7 @@ export interface Look {
 }
 
 /** What a hint says of an action's key; nothing where no key does it. */
-export const hint = ({ keymap }: Look, action: Action, about: string): string => {
+export const hint = ({ keymap }: Look, action: Action | SessionKey, about: string): string => {
   const key = keyOf(keymap, action)
   return key === undefined ? "" : `${key} ${about}`
 }

@@ -1,11 +1,12 @@
 /** What lies over the composer: a list to pick from, the supervision tree. Pure. */
+import { visibleWidth } from "@earendil-works/pi-tui"
 import type { ExtensionFigures } from "@nimlet/extension"
 import { cleanLine } from "../Clean.ts"
 import { matching } from "../reduce/Picker.ts"
 import type { ExtensionsPane } from "../reduce/ExtensionsPane.ts"
 import type { Picker, State } from "../State.ts"
 import { fieldLines } from "./Dialogs.ts"
-import type { Look } from "./Items.ts"
+import { hint, type Look } from "./Items.ts"
 import { clamp, fit, rule, windowOf, wrap } from "./Lines.ts"
 import { searchLines } from "./SearchView.ts"
 
@@ -20,30 +21,34 @@ export const sparkline = (values: ReadonlyArray<number>, count: number): string 
 }
 
 /** What can be done with the selected one. */
-const pickerHint = ({ doomed, rename, what }: Picker): string =>
-  rename !== undefined
-    ? "enter gives it this title · esc does not"
-    : doomed !== undefined
-    ? "ctrl+d once more moves it to the trash"
-    : `type to search · enter picks${what === "resume" ? " · ctrl+r title · ctrl+d delete" : ""} · esc closes`
+const pickerHint = ({ doomed, rename, what }: Picker, look: Look): string => {
+  if (rename !== undefined) return "enter gives it this title · esc does not"
+  if (doomed !== undefined) return hint(look, "discard", "once more moves it to the trash")
+  const own = what === "resume" ? [hint(look, "rename", "title"), hint(look, "discard", "delete")] : []
+  return ["type to search", "enter picks", ...own.filter((text) => text !== ""), "esc closes"].join(" · ")
+}
 
-const pickerLines = (overlay: Picker, { palette, plain, width }: Look): ReadonlyArray<string> => {
+const pickerLines = (overlay: Picker, look: Look): ReadonlyArray<string> => {
+  const { palette, plain, width } = look
   const found = matching(overlay)
   const shown = windowOf(found, overlay.selected, rows)
+  const labels = shown.items.map(({ label }) => cleanLine(label, 200))
+  const column = Math.min(Math.floor(width / 2), Math.max(0, ...labels.map(visibleWidth)))
   const list = overlay.items === undefined
     ? [palette.dim("…")]
     : found.length === 0
     ? [palette.dim(overlay.items.length === 0 ? "there is none" : "nothing matches")]
-    : shown.items.map(({ about, label }, index) => {
+    : shown.items.map(({ about }, index) => {
       const chosen = shown.from + index === overlay.selected
-      const text = `${cleanLine(label, 200)}  ${palette.dim(cleanLine(about, 200))}`
+      const label = labels[index] ?? ""
+      const text = `${label}${" ".repeat(Math.max(0, column - visibleWidth(label)))}  ${palette.dim(cleanLine(about, 200))}`
       return fit(chosen ? `${plain ? "* " : palette.accent("❯ ")}${palette.bold(text)}` : `  ${text}`, width)
     })
   return [
     fit(palette.bold(overlay.title), width),
     ...fieldLines(overlay.rename ?? overlay.filter, { palette, secret: false, width }),
     ...list,
-    palette.dim(fit(`${found.length === 0 ? 0 : overlay.selected + 1} of ${found.length} · ${pickerHint(overlay)}`, width))
+    palette.dim(fit(`${found.length === 0 ? 0 : overlay.selected + 1} of ${found.length} · ${pickerHint(overlay, look)}`, width))
   ]
 }
 
