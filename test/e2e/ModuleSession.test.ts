@@ -104,6 +104,40 @@ describe("a TypeScript extension in a session", () => {
     expect([none.code, none.stderr]).toEqual([2, expect.stringContaining("Unknown option: --deep")])
   })
 
+  it("changes the session from a command, which says its last words in the new one; and reloads", async () => {
+    await using space = await makeWorkspace()
+    await space.file("~/.pi/agent/extensions/a.ts", writing(`
+      pi.on("session_start", ({ reason }, ctx) => { note("start", reason, ctx.sessionManager.getEntries().map((entry) => entry.customType ?? entry.type)) })
+      pi.on("session_shutdown", ({ reason }) => { note("shutdown", reason) })
+      pi.registerCommand("go", { handler: async (_args, ctx) => {
+        const { cancelled } = await ctx.newSession({ setup: async (sm) => { sm.appendCustomEntry("planted", 1) }, withSession: async (next) => { next.sendUserMessage("in the new one") } })
+        note("went", !cancelled)
+      } })
+      pi.registerCommand("again", { handler: async (_args, ctx) => { await ctx.reload(); note("asked") } })
+      pi.registerCommand("back", { handler: async (_args, ctx) => {
+        const first = ctx.sessionManager.getEntries().find((entry) => entry.type === "message")
+        note("walked", await ctx.navigateTree(first.id))
+      } })
+      pi.on("session_before_tree", () => ({ cancel: true }))`))
+    await space.file("script.json", steps({ text: "Hello." }))
+    const run = await space.nimlet([...json, "/go"])
+    const all = records(run.stdout)
+    expect(checkRecords(all)).toEqual([])
+    expect(run.code).toBe(0)
+    const [from, to] = [...new Set(all.map(({ session_id }) => session_id).filter((id) => id !== undefined))]
+    expect(to).not.toBe(from)
+    expect(all.find(({ role, type }) => type === "message" && role === "assistant")).toMatchObject({ content: "Hello.", session_id: to })
+    const file = join(space.work, "heard.jsonl")
+    expect(readLines(file)).toEqual([
+      ["start", "startup", []], ["went", true], ["shutdown", "new"], ["start", "new", ["planted"]], ["shutdown", "quit"]
+    ])
+    await space.nimlet(["--mode", "json", "--provider", "offline", "/again"])
+    expect(readLines(file).slice(5).filter(([what]) => what !== "asked")).toEqual([["start", "startup", []], ["shutdown", "reload"], ["start", "reload", []], ["shutdown", "quit"]])
+    const walked = await space.nimlet(["--mode", "json", "--provider", "offline", "--session", String(to), "/back"])
+    expect(walked.code).toBe(0)
+    expect(readLines(file)).toContainEqual(["walked", { cancelled: true }])
+  })
+
   it("does what was asked by itself, says something to the model, and changes what a request holds", async () => {
     await using space = await makeWorkspace()
     await space.file("~/.pi/agent/extensions/a.ts", writing(`

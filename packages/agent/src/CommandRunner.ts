@@ -3,7 +3,7 @@
  * replies are carried out in the order message, session, reload, prompt (seed 000, "command"; side effects are the
  * host's). A session action that is refused ends the command there.
  */
-import { Effect, Latch, Result } from "effect"
+import { Deferred, Effect, Latch, Result } from "effect"
 import { type CommandReply, Extensions, type SessionAccessShape } from "@nimlet/extension"
 import type { RunPlace, SessionAction } from "@nimlet/protocol"
 import { Sessions, titleOf } from "@nimlet/session"
@@ -67,13 +67,19 @@ interface Voice {
   readonly follow: () => void
 }
 
+/** A change that an extension's command makes by itself. The command is over when it has answered and the change is `over`. */
+export interface Change<E> {
+  readonly going: Effect.Effect<unknown, E>
+  readonly over: Effect.Effect<unknown>
+}
+
 /** Runs what was typed. */
 export interface CommandRunner {
   readonly run: (typed: string, command: TypedCommand) => Effect.Effect<RunResult>
   /** Changes the session for an extension's command under way, whose run ends with the session that it began in; undefined when none is. */
-  readonly changing: (target: Target, entering: (destination: Destination) => Effect.Effect<void>) => Effect.Effect<Destination, SwitchRefused> | undefined
+  readonly changing: (target: Target, entering: (destination: Destination) => Effect.Effect<void>) => Change<SwitchRefused> | undefined
   /** Starts the extensions anew for a command under way; undefined when none is. */
-  readonly reloading: () => Effect.Effect<unknown> | undefined
+  readonly reloading: () => Change<never> | undefined
   /** Returns when no command of an extension is under way. */
   readonly quiet: Effect.Effect<void>
   /** Takes what an extension's command under way wants said when it is over; false when none is. */
@@ -307,17 +313,21 @@ export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<
     })
 
     const quiet = yield* Latch.make(true)
-    let underWay: { readonly voice: Voice; words: ReadonlyArray<string>; changed: boolean } | undefined
+    let underWay: { readonly voice: Voice; readonly over: Deferred.Deferred<void>; words: ReadonlyArray<string>; changed: boolean } | undefined
 
     /** A command of an extension. When it has changed the session by itself, its old self may be gone before it answers. */
     const ask = Effect.fnUntraced(function*(name: string, args: string, voice: Voice) {
-      const present: NonNullable<typeof underWay> = { voice, words: [], changed: false }
+      const present: NonNullable<typeof underWay> = { voice, over: yield* Deferred.make<void>(), words: [], changed: false }
       const asked = yield* Effect.acquireUseRelease(
         Effect.sync(() => {
           underWay = present
           quiet.closeUnsafe()
         }),
-        () => Effect.flatMap(context, (known) => Effect.result(extensions.runCommand(name, args, known))),
+        () =>
+          Effect.flatMap(context, (known) => Effect.result(extensions.runCommand(name, args, known))).pipe(
+            Effect.tap(Effect.sync(() => quiet.openUnsafe())),
+            Effect.tap(Effect.suspend(() => present.changed ? Deferred.await(present.over) : Effect.void))
+          ),
         () =>
           Effect.sync(() => {
             underWay = undefined
@@ -326,7 +336,6 @@ export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<
       )
       if (Result.isFailure(asked) && !present.changed) return yield* asked.failure
       const reply: CommandReply = Result.getOrElse(asked, () => ({}))
-      if (present.changed) yield* switching.ready
       return present.words.length === 0 ? reply : { ...reply, prompt: [reply.prompt ?? "", ...present.words].filter((text) => text !== "").join("\n\n") }
     })
 
@@ -370,13 +379,14 @@ export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<
       changing: (target, entering) => {
         const present = underWay
         if (present === undefined) return undefined
-        return go(present.voice, target, (destination) =>
+        const going = go(present.voice, target, (destination) =>
           Effect.andThen(Effect.sync(() => void (present.changed = true)), entering(destination)))
+        return { going, over: Deferred.succeed(present.over, undefined) }
       },
       reloading: () => {
         if (underWay === undefined) return undefined
         underWay.changed = true
-        return switching.reload
+        return { going: switching.reload, over: Deferred.succeed(underWay.over, undefined) }
       },
       quiet: quiet.await,
       follow: (words) => {

@@ -2,7 +2,7 @@
 import { Deferred, Effect, type Scope } from "effect"
 import { type AtomicSessionShape, Frontend, HostRequestFailed } from "@nimlet/extension"
 import { type ContentPart, type ImagePart, type JsonObject, type SessionEntry, textOf } from "@nimlet/protocol"
-import type { CommandRunner } from "./CommandRunner.ts"
+import type { Change, CommandRunner } from "./CommandRunner.ts"
 import type { Compacted } from "./Compaction.ts"
 import type { Conversation } from "./Conversation.ts"
 import { customEntry } from "./Journal.ts"
@@ -119,7 +119,7 @@ export const makeModuleCalls = (options: ModuleCallsOptions): AtomicSessionShape
   /** Words that come while the session is being left are said in the next. */
   let leaving = false
   let later: ReadonlyArray<Effect.Effect<unknown, HostRequestFailed>> = []
-  const leave = <E>(going: Effect.Effect<unknown, E>): Effect.Effect<unknown, E> =>
+  const leave = <E>({ going, over }: Change<E>): Effect.Effect<unknown, E> =>
     Effect.suspend(() => {
       leaving = true
       return going
@@ -128,7 +128,7 @@ export const makeModuleCalls = (options: ModuleCallsOptions): AtomicSessionShape
         leaving = false
         const waiting = later
         later = []
-        return Effect.forEach(waiting, (call) => Effect.ignore(call), { discard: true })
+        return Effect.andThen(Effect.forEach(waiting, (call) => Effect.ignore(call), { discard: true }), over)
       }))
     )
 
@@ -143,12 +143,12 @@ export const makeModuleCalls = (options: ModuleCallsOptions): AtomicSessionShape
         Effect.andThen(Deferred.succeed(sure, true))
       )
     const { commands, switching } = yield* options.whole
-    const going = commands.changing(target, entering) ?? options.inTurn(switching.go(target, entering))
+    const going = commands.changing(target, entering) ?? { going: options.inTurn(switching.go(target, entering)), over: Effect.void }
     yield* Effect.forkIn(Effect.catch(leave(going), () => Deferred.succeed(sure, false)), options.scope)
     return { cancelled: !(yield* Deferred.await(sure)) } satisfies JsonObject
   })
   const reload = Effect.flatMap(options.whole, ({ commands, switching }) =>
-    Effect.forkIn(leave(commands.reloading() ?? options.inTurn(switching.reload)), options.scope))
+    Effect.forkIn(leave(commands.reloading() ?? { going: options.inTurn(switching.reload), over: Effect.void }), options.scope))
 
   const whenThere = (call: Effect.Effect<JsonObject, HostRequestFailed>): Effect.Effect<JsonObject, HostRequestFailed> =>
     Effect.suspend(() => {

@@ -6,7 +6,7 @@
 import { Effect, Fiber, Option, Scope } from "effect"
 import { AtomicSession, type AtomicSessionShape, EntrySink, Extensions, type HookOptions, type HookOutcome, Hooks, SessionAccess, type StartOptions } from "@nimlet/extension"
 import type { HookPayload, ShutdownReason } from "@nimlet/protocol"
-import { forkPoint, isUser, type Session, Sessions, titleOf, wordsOf } from "@nimlet/session"
+import { forkPoint, isUser, type Session, Sessions, wordsOf } from "@nimlet/session"
 import { RequiredExtensionMissing, SwitchRefused } from "./AgentError.ts"
 import { type Conversation, type ConversationOptions, makeConversation } from "./Conversation.ts"
 import { EventSink } from "./EventSink.ts"
@@ -221,8 +221,8 @@ export const makeSwitching = Effect.fnUntraced(function*<E, R>(
         const gate = yield* restore(asking)
         if (gate._tag === "Blocked") return yield* new SwitchRefused({ blocked: true, why: gate.reason })
         const { session, text } = yield* open(target, id, point)
-        const destination: Destination = { session, title: titleOf(yield* session.entries), text }
         const next = yield* take(session)
+        const destination: Destination = { session: next.session, title: next.history.title, text }
         yield* entering(destination)
         yield* leave(reason, id)
         const { ledger, session: from } = current

@@ -16,6 +16,7 @@ export class Pace {
   readonly #now: () => number
   readonly #handled = Latch.makeUnsafe(true)
   readonly #ended = Latch.makeUnsafe(false)
+  #owing = false
 
   /** `now` is in milliseconds of a clock that only goes forward. */
   constructor(now: () => number) {
@@ -38,12 +39,16 @@ export class Pace {
     if (unasked > 0) {
       const now = this.#now()
       this.#allowance.spend(now, Math.min((now - began) * unasked / lines, unasked * mostEach))
+      this.#owing = this.#allowance.owedFor(now) > 0
     }
     this.#handled.openUnsafe()
   }
 
-  /** What the reader waits for before it reads on. */
-  readonly rest: Effect.Effect<void> = Effect.suspend(() => this.#handled.isOpen() ? this.#owed : Effect.andThen(this.#handled.await, this.#owed))
+  /** What the reader waits for before it reads on. Every answer to a hook passes here, so what is nothing costs nothing. */
+  readonly rest: Effect.Effect<void> = Effect.suspend(() => {
+    if (!this.#handled.isOpen()) return Effect.andThen(this.#handled.await, this.#owed)
+    return this.#owing ? this.#owed : Effect.void
+  })
 
   readonly #owed: Effect.Effect<void> = Effect.suspend(() => {
     const millis = this.#allowance.owedFor(this.#now())
