@@ -26,6 +26,9 @@ const textRequest = (...[input, init]: Parameters<Fetch>): TextRequest | undefin
   return { url, body: init.body, headers: Object.fromEntries(new HeaderList(init.headers)), signal: init.signal ?? undefined }
 }
 
+/** A request of so many characters is sent as bytes. */
+const longBody = 256 * 1024
+
 /** How long a connection may take to stand, in milliseconds; as long as Node's own `fetch` gives it. */
 const CONNECTING = 10_000
 
@@ -58,7 +61,8 @@ const send = ({ body, headers, signal, url }: TextRequest): Promise<IncomingMess
     // It stays after the answer has begun: what happens then is the answer's, but must have a listener here.
     outgoing.on("error", (cause) => reject(signal?.aborted === true ? signal.reason : failed(cause)))
     limitConnecting(outgoing, secure)
-    outgoing.end(body)
+    // Text is put behind the head before it is sent, a copy more of all of it.
+    outgoing.end(body.length > longBody ? Buffer.from(body) : body)
   })
 }
 

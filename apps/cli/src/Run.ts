@@ -22,6 +22,7 @@ import type { Mode } from "./modes/Mode.ts"
 import { projectTrust, skippedNotice } from "./ProjectTrust.ts"
 import { type SettingsInForce, settingsInForce } from "./SettingsInForce.ts"
 import { makeRunModels } from "./RunModels.ts"
+import { holdYoungHeap, longSession } from "./YoungHeap.ts"
 import type { PipedText } from "./StandardInput.ts"
 
 /** Why a run did not start. */
@@ -35,15 +36,22 @@ const failedRun: RunResult = { success: false, text: "" }
 const without = (environment: Host["environment"], names: ReadonlyArray<string>): Record<string, string> =>
   Object.fromEntries(Object.entries(environment).filter(([name]) => !names.includes(name)))
 
-const openSession = Effect.fnUntraced(function*(invocation: Invocation, workspace: string) {
+const openSession = Effect.fnUntraced(function*(invocation: Invocation, workspace: string, folder: string) {
   const sessions = yield* Sessions
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const opened = Effect.fnUntraced(function*(id: string) {
+    const info = yield* Effect.option(fs.stat(path.join(folder, `${id}.jsonl`)))
+    if (Option.exists(info, ({ size }) => size > longSession)) holdYoungHeap()
+    return yield* sessions.open(id)
+  })
   const { persist, session } = invocation
   const id = session.kind === "id"
     ? Option.some(session.id)
     : session.kind === "latest"
     ? yield* sessions.latest(workspace)
     : Option.none<string>()
-  return yield* Option.match(id, { onNone: () => sessions.create({ workspace, persist }), onSome: sessions.open })
+  return yield* Option.match(id, { onNone: () => sessions.create({ workspace, persist }), onSome: opened })
 })
 
 /** Where sessions are kept. */
@@ -166,7 +174,7 @@ export const run = Effect.fnUntraced(function*(
   const { settings } = inForce
   yield* Effect.forEach(inForce.warnings, mode.notice, { discard: true })
   const sessions = yield* Layer.build(Sessions.layer(sessionFolder(settings, host, path), host))
-  const session = yield* openSession(invocation, workspace).pipe(Effect.provideContext(sessions))
+  const session = yield* openSession(invocation, workspace, sessionFolder(settings, host, path)).pipe(Effect.provideContext(sessions))
   const chosen = chooseExtensions({ invocation: { ...invocation, approve: trust.current().trusted }, settings, host, workspace, path })
   const found = yield* Effect.cached(Effect.map(discover(chosen), ({ found }) => found))
   const mayOffer = Effect.map(found, (all) => all.length > 0)

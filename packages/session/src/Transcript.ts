@@ -47,8 +47,11 @@ export const summaryText = (summary: string): string => `<summary>\n${summary}\n
 
 type Options = Prompt.ProviderOptions
 
+/** One for all that has none: a long session has tens of thousands of them. */
+const noOptions: Options = {}
+
 // A part keeps what its provider sent with it as JSON; to effect/ai it is opaque provider options.
-const withOptions = (data: unknown): { readonly options?: Options } => data === undefined ? {} : { options: data as Options }
+const withOptions = (data: unknown): { readonly options: Options } => ({ options: data === undefined ? noOptions : data as Options })
 
 /** What thinking needs to be believed again; entries of other writers have Anthropic's signature alone. */
 const thinkingData = (part: ThinkingPart): unknown =>
@@ -121,6 +124,7 @@ const resultPart = (entry: ToolResultEntry, names: ReadonlyMap<string, string>) 
     isFailure: entry.is_error,
     result: entry.output,
     providerExecuted: false,
+    options: noOptions,
     ...(entry.images === undefined || entry.images.length === 0
       ? {}
       : { modelOutput: imageParts(entry.output, entry.images) })
@@ -134,8 +138,9 @@ export const transcript = (entries: Entries): ReadonlyArray<Prompt.Message> => m
  * what is new in it and whoever encodes messages can remember them too.
  */
 export const makeTranscript = (): (entries: Entries) => ReadonlyArray<Prompt.Message> => {
-  const known = new WeakMap<object, Prompt.Message>()
-  const asked = new WeakMap<AssistantEntry, ReadonlyArray<ToolUsePart>>()
+  // Entries live as long as their session, and a map of weak keys costs the collector much where they are many.
+  const known = new Map<object, Prompt.Message>()
+  const asked = new Map<AssistantEntry, ReadonlyArray<ToolUsePart>>()
   const names = new Map<string, string>()
 
   const remember = (entry: object, message: Prompt.Message): Prompt.Message => {
@@ -143,10 +148,11 @@ export const makeTranscript = (): (entries: Entries) => ReadonlyArray<Prompt.Mes
     return message
   }
   const user = (entry: UserEntry) =>
-    known.get(entry) ?? remember(entry, Prompt.userMessage({ content: entry.content.flatMap(userPart) }))
+    known.get(entry) ?? remember(entry, Prompt.userMessage({ content: entry.content.flatMap(userPart), options: noOptions }))
   const assistant = (entry: AssistantEntry) =>
     known.get(entry) ?? remember(entry, Prompt.assistantMessage({
-      content: entry.cut === true ? cutParts(entry.content) : entry.content.flatMap(assistantPart)
+      content: entry.cut === true ? cutParts(entry.content) : entry.content.flatMap(assistantPart),
+      options: noOptions
     }))
   const calls = (entry: AssistantEntry): ReadonlyArray<ToolUsePart> => {
     const before = asked.get(entry)
@@ -163,7 +169,7 @@ export const makeTranscript = (): (entries: Entries) => ReadonlyArray<Prompt.Mes
         ? Prompt.systemMessage({ content: textOf(entry.content) })
         : Prompt.userMessage({ content: entry.content.flatMap(customPart) })
     )
-  const toolMessage = (group: ReadonlyArray<ToolResultEntry>) => Prompt.toolMessage({ content: group.map((entry) => resultPart(entry, names)) })
+  const toolMessage = (group: ReadonlyArray<ToolResultEntry>) => Prompt.toolMessage({ content: group.map((entry) => resultPart(entry, names)), options: noOptions })
   // A group is known by its last result: it is closed by then.
   const results = (group: ReadonlyArray<ToolResultEntry>, last: ToolResultEntry) => {
     const message = known.get(last)

@@ -41,7 +41,7 @@ const entryTokens: EntryTokens = (entry) =>
 
 /** Measures entries and remembers: each is measured once. */
 export const makeEntryTokens = (): EntryTokens => {
-  const known = new WeakMap<object, number>()
+  const known = new Map<object, number>()
   return (entry) => {
     const before = known.get(entry)
     if (before !== undefined) return before
