@@ -1,9 +1,9 @@
 /** The examples that come with `@earendil-works/pi-coding-agent`, as they are, each driven through what it is for. */
 import { Effect } from "effect"
 import { execFileSync } from "node:child_process"
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { withWorld, type World, type WorldOptions } from "../kit/PiWorld.ts"
 
@@ -54,6 +54,10 @@ const drives: Readonly<Record<string, Drive>> = {
       expect(world.shown).toContain("notify info Auto-committed: [pi] Fixed it")
     })
   },
+  // A-230
+  "bash-spawn-hook": { shows: "the tool bash with another environment", use: (world) => Effect.gen(function*() {
+    expect((yield* world.tool("bash", { command: "echo hook=$PI_SPAWN_HOOK" }))["content"][0].text).toContain("hook=1")
+  }) },
   bookmark: {
     shows: "command, labels",
     options: { state: { entries: [user("1", "q"), assistant("2", "a")] } },
@@ -247,7 +251,7 @@ const drives: Readonly<Record<string, Drive>> = {
       expect(world.called.find(([method]) => method === "tools.set_active")![1]["names"]).not.toContain("edit")
       expect(yield* world.fire("tool_call", bash("rm x"))).toMatchObject({ _tag: "Blocked" })
       expect(yield* world.fire("tool_call", bash("ls"))).toMatchObject({ _tag: "Continue" })
-      expect((yield* world.fire("before_agent_start", prompt))["messages"][0]).toContain("PLAN MODE")
+      expect((yield* world.fire("before_agent_start", prompt))["messages"][0].content).toContain("PLAN MODE")
       const shortcut = (yield* world.extensions.figures)[0]!.registration!.extras!.shortcuts[0]!
       yield* world.extensions.invoke("plan-mode", shortcut.handle, [])
       expect(yield* world.fire("tool_call", bash("rm x"))).toMatchObject({ _tag: "Continue" })
@@ -320,8 +324,15 @@ const drives: Readonly<Record<string, Drive>> = {
     yield* world.tool("deploy_and_exit", { environment: "prod" }, updates)
     yield* world.command("quit")
     yield* world.until(() => world.called.length === 2)
-    expect(updates).toEqual(["Deploying to prod...", "Deployment complete, exiting..."])
+    expect(updates).toEqual(["Deploying to prod...", "\nDeployment complete, exiting..."])
     expect(world.called.map(([method]) => method)).toEqual(["session.shutdown", "session.shutdown"])
+  }) },
+  ssh: { shows: "built-in tools over operations of its own; here on this machine", use: (world) => Effect.gen(function*() {
+    const file = join(world.folder, "a.txt")
+    yield* world.tool("write", { path: file, content: "one\n" })
+    yield* world.tool("edit", { path: file, edits: [{ oldText: "one", newText: "two" }] })
+    expect((yield* world.tool("read", { path: file }))["content"][0].text).toBe("two\n")
+    expect((yield* world.tool("bash", { command: `cat ${file}` }))["content"][0].text).toBe("two\n")
   }) },
   "status-line": { shows: "a coloured status", use: (world) => Effect.gen(function*() {
     yield* world.fire("session_start", start)
@@ -346,6 +357,16 @@ const drives: Readonly<Record<string, Drive>> = {
     expect(yield* world.until(() => world.shown.length > 3)).toBe(true)
     yield* world.fire("agent_settled")
     expect(world.shown.at(-1)).toMatch(/^title π - /)
+  }) },
+  // A-203
+  "tool-override": { shows: "the tool read with a log and refusals", options: { answer: () => undefined }, use: (world) => Effect.gen(function*() {
+    writeFileSync(join(world.folder, "a.txt"), "one\n")
+    // Where its log goes; a session of ours has made it by then.
+    mkdirSync(join(dirname(world.folder), ".nimlet"))
+    const read = (name: string) => Effect.map(world.tool("read", { path: join(world.folder, name) }), (reply) => reply["content"][0].text)
+    expect([yield* read("a.txt"), yield* read(".env")]).toEqual(["one\n", expect.stringContaining("Access denied")])
+    yield* world.command("read-log")
+    expect(world.shown.at(-1)).toMatch(/Recent file access:[^]*a\.txt[^]*\.env/)
   }) },
   "trigger-compact": { shows: "compacts when it is time", options: { state: { usage: { tokens: 90_000 } } }, use: (world) => Effect.gen(function*() {
     yield* world.fire("step_end", stepEnd)

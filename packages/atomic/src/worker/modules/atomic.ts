@@ -27,8 +27,8 @@ export const VERSION = "1.6.0"
 export const APP_NAME = "nimlet"
 /** The folder of a project's own configuration. */
 export const CONFIG_DIR_NAME = ".nimlet"
-/** The user's configuration. */
-export const getAgentDir = (): string => join(homedir(), CONFIG_DIR_NAME)
+/** The user's configuration, in the home that the extension is given. */
+export const getAgentDir = (): string => join(process.env["HOME"] ?? homedir(), CONFIG_DIR_NAME)
 /** Gives the definition back; it is there for its types. */
 export const defineTool = <A>(definition: A): A => definition
 

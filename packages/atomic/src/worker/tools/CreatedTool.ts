@@ -36,7 +36,7 @@ export const textResult = (text: string, details: Fields = {}): CreatedResult =>
 
 /** The absolute path a model means: a leading `@` is stripped, `~` is the home. */
 export const pathIn = (cwd: string, given: unknown): string => {
-  const bare = textOf(given).replace(/^@/, "").replace(/^~(?=\/|$)/, homedir())
+  const bare = textOf(given).replace(/^@/, "").replace(/^~(?=\/|$)/, process.env["HOME"] ?? homedir())
   return isAbsolute(bare) ? bare : resolve(cwd, bare)
 }
 

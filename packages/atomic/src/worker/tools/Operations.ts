@@ -17,6 +17,8 @@ export interface ReadOperations {
   readonly access: (path: string) => Promise<void>
   readonly stat?: (path: string) => Promise<PathStat>
   readonly listDir?: (path: string) => Promise<ReadonlyArray<string>>
+  /** Whether it is a picture, and of which type; without it the first bytes tell. */
+  readonly detectImageMimeType?: (path: string) => Promise<string | null | undefined>
 }
 
 /** For `write`. */
@@ -65,7 +67,7 @@ export interface FindOperations {
 }
 
 /** This machine's files, for every tool. */
-export const localFiles: Required<ReadOperations> & WriteOperations & EditOperations & LsOperations = {
+export const localFiles: Required<Omit<ReadOperations, "detectImageMimeType">> & WriteOperations & EditOperations & LsOperations = {
   readFile: (path) => readFile(path),
   access: (path) => access(path, constants.R_OK),
   stat: (path) => stat(path),

@@ -31,9 +31,9 @@ export const createReadTool = (cwd: string, options?: unknown): CreatedTool => {
       if (await isFolder(operations, file)) return textResult([...await operations.listDir?.(file) ?? []].sort().join("\n") || "(empty folder)")
       const content = await operations.readFile(file)
       assertGoingOn(signal)
-      const bytes = typeof content === "string" ? Buffer.from(content) : Buffer.from(content)
-      const mimeType = imageTypeOf(bytes)
-      if (mimeType !== undefined) return { content: [{ type: "image", data: bytes.toString("base64"), mimeType }], details: {} }
+      const bytes = Buffer.from(content)
+      const mimeType = operations.detectImageMimeType === undefined ? imageTypeOf(bytes) : await operations.detectImageMimeType(file)
+      if (typeof mimeType === "string") return { content: [{ type: "image", data: bytes.toString("base64"), mimeType }], details: {} }
       const lines = bytes.toString("utf8").split("\n")
       const from = number(offset, 1)
       if (from > lines.length) throw new Error(`Offset ${from} is beyond the end of the file (${lines.length} lines)`)
