@@ -25,6 +25,8 @@ export interface TmuxSession {
   readonly modes: () => { readonly alternate: boolean; readonly cursor: boolean; readonly mouse: boolean }
   /** The window's title, as programs set it. */
   readonly title: () => string
+  /** What programs have put into the clipboard. */
+  readonly clipboard: () => string
   /** The process that runs in the foreground. */
   readonly foreground: () => number
   readonly [Symbol.asyncDispose]: () => Promise<void>
@@ -49,6 +51,8 @@ export const startTmux = async (options: {
     })
   tmux("new-session", "-d", "-x", String(columns), "-y", String(rows), "bash --norc --noprofile -i")
   tmux("set-option", "-g", "history-limit", "50000")
+  // As a terminal that lets programs write to the clipboard.
+  tmux("set-option", "-s", "set-clipboard", "on")
   const screen = () => tmux("capture-pane", "-p").replaceAll(/[ ]+$/gm, "").trimEnd()
   const until: TmuxSession["until"] = async (holds, ms = 10_000) => {
     const end = performance.now() + ms
@@ -88,6 +92,7 @@ export const startTmux = async (options: {
       return { alternate: alternate === "1", cursor: cursor === "1", mouse: mouse === "1" }
     },
     title: () => tmux("display-message", "-p", "#{pane_title}").trim(),
+    clipboard: () => tmux("list-buffers", "-F", "#{buffer_sample}").trim(),
     foreground: () => {
       const pane = tmux("display-message", "-p", "#{pane_pid}").trim()
       return Number(execFileSync("ps", ["-o", "tpgid=", "-p", pane], { encoding: "utf8" }))

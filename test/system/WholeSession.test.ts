@@ -142,6 +142,40 @@ describe("a whole session", () => {
   })
 })
 
+describe("text that tries to leave its place", () => {
+  const evil = "\u001b]0;evil\u0007\u009d2;evil\u009c\u001b]52;c;ZXZpbA==\u0007\u001b[2J\u001b[H\u001b[?1049h\u001b[31mred\u202eturned"
+
+  it("of a model, a tool, a session's title and a file's name changes neither title nor clipboard nor screen; a copy that was asked for does", async () => {
+    await using space = await makeSpace([
+      { text: `before ${evil} after`, tools: [{ name: "bash", args: { command: "cat evil.txt; head -c 1000000 /dev/zero | tr '\\0' x" } }] },
+      { text: "The end." }
+    ])
+    await space.file("evil.txt", evil)
+    await space.file(`nasty${evil.replaceAll("/", "")}.md`, "x")
+    await using terminal = await begin(space, { columns: 100, rows: 40, args: "nimlet --yolo --script script.json" })
+    say(terminal, "go")
+    await terminal.until("The end.")
+    terminal.keys("C-o")
+    await terminal.until("bytes dropped")
+    terminal.keys("C-o")
+    await command(terminal, `/name ${evil.replaceAll(/[\u0000-\u001f]/g, "")}`)
+    await idle(terminal)
+    terminal.type("@nasty")
+    await setTimeout(500)
+    const seen = terminal.screen()
+    expect(seen.split("\n").filter((line) => /^─{100}$/.test(line))).toHaveLength(2)
+    expect(seen).toContain("The end.")
+    expect(terminal.title()).toBe("nimlet · work")
+    expect(terminal.clipboard()).toBe("")
+    expect(terminal.modes()).toEqual({ alternate: false, cursor: false, mouse: false })
+    terminal.keys("C-c")
+    await command(terminal, "/copy")
+    await terminal.until("handed to the terminal's clipboard")
+    expect(terminal.clipboard()).toBe("The end.")
+    await leave(terminal)
+  })
+})
+
 describe("for a screen reader", () => {
   it("says in words what marks say, after a prompt of the command line, and stays", async () => {
     await using space = await makeSpace([{ tools: [{ name: "bash", args: { command: "echo by hand" } }] }, { text: "It ran." }])

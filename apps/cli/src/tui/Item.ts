@@ -14,12 +14,13 @@ export interface CallItem {
   readonly diff?: string
 }
 
-/** Words of the model, and its thinking; `done` when no more will come. `id` names it while it grows. */
+/** Words of the model, and its thinking; `done` when no more will come, `told` when a command says it. `id` names it while it grows. */
 export interface SpokenItem {
   readonly kind: "answer" | "thinking"
   readonly id: number
   readonly text: string
   readonly done: boolean
+  readonly told?: true
 }
 
 /** One thing in the transcript. A notice says who it comes `from` when that is an extension. */

@@ -134,6 +134,15 @@ describe("commands of the screen", () => {
     assert.deepStrictEqual(rig.done, [{ type: "session", deed: { deed: "rename", id: "s2", title: "My work" } }, { type: "session", deed: { deed: "restore", id: "s3" } }])
   })
 
+  it("copy what the model said last, not what a command told since", () => {
+    const rig = new Rig()
+    const said = (content: string, model?: string) => ({ type: "agent", event: { type: "message", role: "assistant", content, session_id: "s", turn_id: "t", final: true, ...(model === undefined ? {} : { model }) } }) as const
+    rig.on(submitted("/copy"))
+    assert.deepStrictEqual(rig.done, [])
+    rig.on(said("The answer.", "m"), said("The session is now called: x"), submitted("/copy"))
+    assert.deepStrictEqual(rig.done, [{ type: "copy", text: "The answer." }])
+  })
+
   it("tell the version, what is set up, and every command there is", () => {
     const rig = new Rig()
     rig.on(submitted("/version"))

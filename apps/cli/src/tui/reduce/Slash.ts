@@ -89,7 +89,7 @@ const ownCommand = (state: State, name: string, args: string): Step | undefined 
     case "context":
       return step(tell(state, contextText(state)))
     case "copy": {
-      const answer = state.settled.findLast((item) => item.kind === "answer")
+      const answer = state.settled.findLast((item) => item.kind === "answer" && item.told !== true)
       return answer?.kind !== "answer" ? step(tell(state, "There is no answer to copy yet.")) : step(tell(state, "The last answer was handed to the terminal's clipboard."), { type: "copy", text: answer.text })
     }
     case "doctor":

@@ -41,11 +41,11 @@ const grow = (state: State, kind: SpokenItem["kind"], delta: string): State => {
 }
 
 /** The whole answer: hooks may have changed what was streamed of it. */
-const spoken = (state: State, text: string): State => {
+const spoken = (state: State, text: string, told: boolean): State => {
   const at = state.live.findLastIndex((item) => item.kind === "answer" && !item.done)
   const live = state.live.flatMap((item, index): ReadonlyArray<Item> => index !== at || item.kind !== "answer" ? [finished(item)] : text === "" ? [] : [{ ...item, text, done: true }])
   if (at >= 0 || text === "") return settle({ ...state, live })
-  return add({ ...state, live, nextId: state.nextId + 1 }, { kind: "answer", id: state.nextId, text, done: true })
+  return add({ ...state, live, nextId: state.nextId + 1 }, { kind: "answer", id: state.nextId, text, done: true, ...(told ? { told } : {}) })
 }
 
 const onCall = (state: State, id: string, change: (call: CallItem) => CallItem): State => {
@@ -60,7 +60,7 @@ export const onAgentEvent = (state: State, event: AgentEvent): State => {
   switch (event.type) {
     case "message":
       if (event.role === "user") return { ...add({ ...state, live: state.live.map(finished) }, { kind: "user", text: event.content }), sent: undefined }
-      return spoken(state, event.content)
+      return spoken(state, event.content, event.model === undefined)
     case "message_delta":
       return grow(state, "answer", event.delta)
     case "thinking_delta":
