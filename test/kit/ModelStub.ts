@@ -31,6 +31,8 @@ export interface StubRequest {
   readonly body: Json | undefined
   /** When it had arrived in full, by `clock`. */
   readonly at: number
+  /** When its head came, by the same clock: it is what its sender did until then. */
+  readonly arrivedAt: number
   /** Why it was refused, in the words of the error body. */
   problem: string | undefined
   status: number
@@ -248,6 +250,7 @@ export const startModelStub = async (scenario: Scenario, options: StubOptions = 
   }
 
   const serve = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const arrivedAt = clock()
     response.on("error", () => undefined)
     // Before its body has come: what a long one takes to be read here is none of the sender's time.
     const at = clock()
@@ -270,7 +273,7 @@ export const startModelStub = async (scenario: Scenario, options: StubOptions = 
       problem = error instanceof Refusal ? error : new Refusal(500, `stub: ${String(error)}`)
     }
     const request: StubRequest = {
-      serial: ++served, api: wire?.api, method: incoming.method ?? "", path, headers: incoming.headers, body, at,
+      serial: ++served, api: wire?.api, method: incoming.method ?? "", path, headers: incoming.headers, body, arrivedAt, at,
       problem: problem?.message, status: problem?.status ?? 200, events: 0, aborted: false, endedAt: undefined, stamps: []
     }
     const gone = new AbortController()

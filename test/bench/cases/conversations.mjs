@@ -138,9 +138,9 @@ export const conversations = [
       await stub.setScenario([{ text: "Done." }])
       const args = subject.args("text", "Say done.", session)
       const { start, ...figures } = await run({ args, cwd: join(folder, "work"), env: place.env, home: place.home, usage: join(folder, "usage") })
-      const [{ at, body }] = await stub.requests()
+      const [{ arrivedAt, body }] = await stub.requests()
       if (body.messages.length < 15_000) throw new Error(`only ${body.messages.length} messages were sent`)
-      return { ...figures, first: at - start }
+      return { ...figures, first: arrivedAt - start }
     }
   }
 ]

@@ -5,7 +5,7 @@ import { median, run } from "../measure.mjs"
 export const fileText = (i) => `file ${i}: the quick brown fox jumps over the lazy dog\n`
 
 /** The subject's own time for one read: from the end of an answer to the next request, as the model sees it; the median. */
-const turnaround = (seen) => median(seen.slice(1).map(({ at }, k) => at - seen[k].endedAt))
+const turnaround = (seen) => median(seen.slice(1).map(({ arrivedAt }, k) => arrivedAt - seen[k].endedAt))
 
 /** One turn in print or JSON mode. It must make the expected requests, and send the last file's text. */
 export const turn = async ({ folder, place, session, stub, subject }, { mode, requests, steps }) => {

@@ -22,6 +22,8 @@ const isObject = (value: unknown): value is { readonly [key: string]: unknown } 
 
 /** Options that are an object and belong to a provider; ours (`nimlet`) stay here. */
 const optionsOf = (options: Prompt.ProviderOptions): { providerOptions?: AiProviderOptions } => {
+  // Most parts have none.
+  if (Object.keys(options).length === 0) return {}
   const entries = Object.entries(options).filter(([name, value]) => name !== "nimlet" && isObject(value))
   return entries.length === 0 ? {} : { providerOptions: Object.fromEntries(entries) as AiProviderOptions }
 }
