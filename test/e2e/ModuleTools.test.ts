@@ -164,7 +164,7 @@ describe("tools that an extension switches on and off", () => {
 })
 
 describe("one turn's calls", () => {
-  // A-106 A-107 A-108
+  // A-103 A-106 A-107 A-108
   it("lose no change of one file that a module's tool and the built-in edit make", async () => {
     await using space = await makeWorkspace()
     await space.file("list.txt", "one\ntwo\nthree\n")

@@ -8,6 +8,7 @@ const located = (path: string) => Effect.flatMap(Operations, ({ files }) => file
 const refusal = (path: string) => Effect.map(Effect.flip(located(path)), (error) => error.message)
 
 describe("Operations on this machine: paths", () => {
+  //
   it.effect("a path is resolved against the workspace, with a leading @ or absolute all the same", () =>
     inWorkspace((w) => Effect.gen(function*() {
       yield* w.put("a/b", "")
