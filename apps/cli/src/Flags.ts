@@ -48,6 +48,8 @@ export interface Invocation {
   readonly noExtensions: boolean
   /** Extensions by name without which nothing runs, beside those of the settings. */
   readonly required: ReadonlyArray<string>
+  /** The file that takes what extensions and we say to each other. */
+  readonly trace?: string
   /** Seconds to wait for the first byte of piped input when there is a prompt. */
   readonly stdinWait: number
   /** A subcommand answers with one JSON object. */
@@ -199,7 +201,7 @@ export const runFlags: ReadonlyArray<Flag> = [
   { names: ["--regular", "--no-fullscreen"], about: "draw into the terminal's own scrollback, as is always done", set: () => undefined },
   { names: ["--no-session"], about: "keep nothing on disk", set: (draft) => void (draft.persist = false) },
   {
-    names: ["--resume"],
+    names: ["--resume", "-c", "--continue"],
     about: "go on with the latest session of this folder",
     set: (draft) => void (draft.session = draft.session.kind === "id" ? draft.session : { kind: "latest" })
   },
@@ -210,6 +212,12 @@ export const runFlags: ReadonlyArray<Flag> = [
   extension,
   noExtensions,
   requireExtension,
+  {
+    names: ["--trace"],
+    value: "FILE",
+    about: "add to FILE every line between nimlet and its extensions",
+    set: (draft, value) => void (draft.trace = value)
+  },
   {
     names: ["--stdin-wait"],
     value: "SECONDS",

@@ -7,7 +7,7 @@ import {
   Agent, EventSink, layerAsker, isProtected, loadResources, makeMentions, mayBeProtected, makeProjectGrants, type RequiredExtensionMissing, reservedToolNames, type ResourcePaths, type RunResult, type Selection, type Settings, type SettingsInvalid,
   systemPrompt, type Trust
 } from "@nimlet/agent"
-import { AtomicSession, Diagnostics, discover, Extensions, families, Frontend, Hooks, type StartOptions } from "@nimlet/extension"
+import { AtomicSession, Diagnostics, discover, Extensions, families, FrameTap, Frontend, Hooks, type StartOptions } from "@nimlet/extension"
 import type { ModelError } from "@nimlet/provider"
 import { type Session, type SessionLocked, type SessionNotFound, Sessions, type SessionUnreadable } from "@nimlet/session"
 import { type Asker, askUserTool, builtins, type FileFailed, layerLocal, localTools, Operations } from "@nimlet/tools"
@@ -187,6 +187,8 @@ export const run = Effect.fnUntraced(function*(
   // The provider's code loads while extensions start.
   yield* Effect.forkScoped(choice.warm)
 
+  const traced = invocation.trace === undefined ? undefined : path.resolve(host.cwd, invocation.trace)
+  const trace = traced === undefined ? undefined : yield* Effect.flatMap(Effect.promise(() => import("./Trace.ts")), ({ traceInto }) => traceInto(traced))
   const result = yield* Ref.make(failedRun)
   const present = yield* Ref.make(session)
   const conversation = Effect.gen(function*() {
@@ -279,6 +281,7 @@ export const run = Effect.fnUntraced(function*(
     }).pipe(Effect.provide(agent), Effect.provideContext(sessions))
   }).pipe(Effect.provide(Layer.mergeAll(
     Layer.provideMerge(Hooks.layer, layerExtensions(host)),
+    Layer.succeed(FrameTap, trace),
     layerLocal({ workspace }),
     layerAsker,
     Layer.succeed(EventSink, mode.sink),

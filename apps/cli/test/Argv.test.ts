@@ -55,6 +55,10 @@ describe("parseArgv", () => {
     assert.isUndefined(run("x").tools)
   })
 
+  it("goes on with the latest session by --resume, --continue and -c alike", () => {
+    for (const flag of ["--resume", "--continue", "-c"]) assert.deepStrictEqual(run(flag, "x").session, { kind: "latest" })
+  })
+
   it("lets --session win over --resume, and neither go with --no-session", () => {
     assert.deepStrictEqual(run("--session", "1", "--resume", "x").session, { kind: "id", id: "1" })
     assert.include(problem("--no-session", "--resume"), "--no-session")
