@@ -73,6 +73,12 @@ export const answer = async (terminal: TmuxSession, question: string, key: strin
   await terminal.until((screen) => !screen.includes(question))
 }
 
+/** Leaves a view that shows `words`. What is typed right behind an escape would be taken for one key with it. */
+export const shut = async (terminal: TmuxSession, words: string): Promise<void> => {
+  terminal.keys("Escape")
+  await terminal.until((screen) => !screen.includes(words))
+}
+
 /** The shell has its prompt again. */
 export const atShell = (terminal: TmuxSession): Promise<string> => terminal.until((screen) => screen.endsWith("\n$"))
 

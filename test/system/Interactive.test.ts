@@ -1,6 +1,6 @@
 /** The product as people live in it: a real terminal, the scripted model, an extension as a process of its own. */
 import { describe, expect, it } from "vitest"
-import { answer, atShell, begin, command, companion, idle, isUsual, leave, makeSpace, nothingLeft, say } from "../kit/AtTerminal.ts"
+import { answer, atShell, begin, command, companion, idle, isUsual, leave, makeSpace, nothingLeft, say, shut } from "../kit/AtTerminal.ts"
 import { startTmux } from "../kit/TmuxSession.ts"
 import { makeWorkspace } from "../kit/Workspace.ts"
 
@@ -75,8 +75,7 @@ describe("a session at a terminal", () => {
     await idle(terminal)
     say(terminal, "in private")
     await terminal.until("you said in private")
-    terminal.keys("Escape")
-    await terminal.until((screen) => !screen.includes("Side chat"))
+    await shut(terminal, "Side chat")
     await command(terminal, "/crash")
     const after = await terminal.until("exited with code 3")
     expect(after).not.toContain("The plan")
@@ -88,8 +87,7 @@ describe("a session at a terminal", () => {
     await terminal.until("a line of the log")
     terminal.keys("r")
     await terminal.until("2 restarts")
-    terminal.keys("Escape")
-    await terminal.until((screen) => !screen.includes("Extensions: 1"))
+    await shut(terminal, "Extensions: 1")
     await leave(terminal)
     await nothingLeft(terminal, space)
   })
@@ -176,8 +174,7 @@ describe("a session at a terminal", () => {
     await terminal.until("scripted/script")
     await command(terminal, "/extensions")
     await terminal.until("helper  running · nimlet · project")
-    terminal.keys("Escape")
-    await terminal.until((screen) => !screen.includes("Extensions:"))
+    await shut(terminal, "Extensions:")
     await leave(terminal)
   })
 

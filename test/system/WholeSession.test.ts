@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { describe, expect, it } from "vitest"
-import { answer, atShell, begin, command, idle, isUsual, leave, makeSpace, nothingLeft, say } from "../kit/AtTerminal.ts"
+import { answer, atShell, begin, command, idle, isUsual, leave, makeSpace, nothingLeft, say, shut } from "../kit/AtTerminal.ts"
 import { startTmux } from "../kit/TmuxSession.ts"
 import { makeWorkspace } from "../kit/Workspace.ts"
 
@@ -98,8 +98,7 @@ describe("a whole session", () => {
     await terminal.until("answer, lines 1 to 1 of 1")
     terminal.keys("Escape")
     await terminal.until("Search the conversation")
-    terminal.keys("Escape")
-    await terminal.until((screen) => !screen.includes("Search the conversation"))
+    await shut(terminal, "Search the conversation")
     say(terminal, "!!echo only $((6 * 7))")
     await terminal.until("only 42")
     await idle(terminal)
@@ -137,7 +136,7 @@ describe("a whole session", () => {
     expect(JSON.parse(readFileSync(join(space.home, ".nimlet/config.json"), "utf8"))).toMatchObject({ extensions: { companion: { disabled: true } } })
     terminal.keys("r")
     await terminal.until("❯ companion  running")
-    terminal.keys("Escape")
+    await shut(terminal, "Extensions:")
     await leave(terminal)
   })
 })
@@ -229,8 +228,7 @@ describe("a newcomer", () => {
     expect(help).toContain("/extensions")
     await command(terminal, "/extensions")
     await terminal.until("/extensions new NAME")
-    terminal.keys("Escape")
-    await terminal.until((screen) => !screen.includes("Extensions: 0"))
+    await shut(terminal, "Extensions: 0")
     await command(terminal, "/extensions new hello")
     expect(await terminal.until("/reload starts it")).toContain("/hello is its command")
     await command(terminal, "/reload")
@@ -330,7 +328,7 @@ describe("a module on the screen", () => {
     terminal.keys("d")
     await terminal.until("painter is switched off")
     expect(terminal.title()).toBe("nimlet · work")
-    terminal.keys("Escape")
+    await shut(terminal, "Extensions:")
     await leave(terminal)
   })
 })
