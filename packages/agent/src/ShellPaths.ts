@@ -89,7 +89,8 @@ export const pathsIn = (grammar: ShellGrammar, source: string): ShellPaths => {
         if (readsProgram(program.value)) inner(redirect.body.text)
         else if (!isReader(program.value)) name(redirect.body.text)
       }
-      if (program.value === "cd" || program.value === "pushd") folder = placed(given.find((arg) => !arg.startsWith("-")) ?? "")[0] ?? ""
+      const [verb = "", ...where] = program.value === "builtin" || program.value === "command" ? given : [program.value, ...given]
+      if (verb === "cd" || verb === "pushd") folder = placed(where.find((arg) => !arg.startsWith("-")) ?? "")[0] ?? ""
     }
     let level = 0
     const visit = (node: SyntaxNode): void => {

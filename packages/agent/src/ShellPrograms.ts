@@ -52,22 +52,37 @@ const outputs = (args: ReadonlyArray<string>, options: RegExp): ReadonlyArray<st
     return options.test(arg) && next !== undefined ? [next] : []
   })
 
-const isOutput = /^(-[oO]|--out(put)?(-?(file|dir))?)$/
+const isOutput = /^(-[a-zA-Z]*[oO]|--out(put)?(-?(file|dir))?)$/
 const isTarget = /^(-t|--target-directory)$/
+
+/** What stands behind each `-exec` of `find` and its like, up to its end. */
+const commandsOfFind = (args: ReadonlyArray<string>): ReadonlyArray<ReadonlyArray<string>> =>
+  args.flatMap((arg, index) => {
+    if (!/^-(exec|ok)(dir)?$/.test(arg)) return []
+    const behind = args.slice(index + 1)
+    const end = behind.findIndex((word) => word === ";" || word === "+")
+    return [end === -1 ? behind : behind.slice(0, end)]
+  })
 
 /** Programs that change files only when told to, in ways of their own. */
 const own: ReadonlyMap<string, (args: ReadonlyArray<string>) => ProgramUse> = new Map([
   ["find", (args: ReadonlyArray<string>) => {
-    const acts = args.findIndex((arg) => /^-(delete|exec|execdir|ok|okdir|fprint\w*|fls)$/.test(arg))
+    const acts = args.some((arg) => /^-(delete|exec|execdir|ok|okdir|fprint\w*|fls)$/.test(arg))
     const first = args.findIndex((arg) => /^[-!(]/.test(arg))
-    return acts === -1 ? none : { ...none, written: args.slice(0, first === -1 ? args.length : first) }
+    const found = acts ? args.slice(0, first === -1 ? args.length : first) : []
+    const uses = commandsOfFind(args).map(([program = "", ...given]) => useOf(program, given))
+    return {
+      written: [...found, ...outputs(args, /^-(fprint\w*|fls)$/), ...uses.flatMap(({ written }) => written)],
+      named: uses.flatMap(({ named }) => named),
+      scripts: uses.flatMap(({ scripts }) => scripts)
+    }
   }],
   ["sed", (args: ReadonlyArray<string>) => args.some((arg) => /^(-\w*i|--in-place)/.test(arg)) ? { ...none, written: operands(args) } : none],
   ["perl", (args: ReadonlyArray<string>) => args.some((arg) => /^-\w*i/.test(arg)) ? { ...none, written: operands(args) } : { ...none, named: args }],
   ["dd", (args: ReadonlyArray<string>) => ({ ...none, written: args.flatMap((arg) => arg.startsWith("of=") ? [arg.slice(3)] : []) })],
   ["git", (args: ReadonlyArray<string>) => {
     const verb = args.find((arg, index) => !arg.startsWith("-") && !/^-[cC]$/.test(args[index - 1] ?? ""))
-    return verb !== undefined && gitReaders.has(verb) ? none : { ...none, named: args }
+    return verb !== undefined && gitReaders.has(verb) ? { ...none, written: outputs(args, /^--output$/) } : { ...none, named: args }
   }],
   ["eval", (args: ReadonlyArray<string>) => ({ ...none, scripts: [args.join(" ")] })],
   ["trap", (args: ReadonlyArray<string>) => ({ ...none, scripts: args.slice(0, 1) })]

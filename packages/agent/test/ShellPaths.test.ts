@@ -20,7 +20,8 @@ describe("a shell command", () => {
     "gcc a.c --output=.git/x", "find .git -name x -delete", "find .git/hooks -exec chmod +x {} +", "sudo tee .git/x", "env A=1 rm .git/x", "timeout 5 rm -rf .git", "nice -n 10 sudo -u me touch .git/x", "xargs rm .git/x",
     "sh -c 'echo x > .git/x'", "bash -lc \"touch .git/x\"", "sudo bash -c 'sh -c \"rm .git/x\"'", "eval 'rm .git/x'", "eval rm .git/x", "trap 'rm .git/x' EXIT", "bash <<E\nrm .git/x\nE", "/bin/rm .git/x", "\"rm\" .git/x", "r\\m .git/x",
     "cd .git && rm -f index.lock", "cd .git/hooks; echo x > ./pre-commit", "pushd .nimlet\ntouch x", "cd sub/../.git && touch x", "cd sub && rm ../.git/x", "touch a/./b/../.git/x", "rm -rf .*", "rm -rf .g*", `rm -rf .g${"*".repeat(20_000)}`, "rm .[g]it/x", "rm .gi?/x",
-    "touch .{git,x}/y", "touch {a,.git/b}", "rm '.git'/x", "rm .g'i't/x", "rm .g\\it/x", "rm $'.git/x'", "touch .GIT/x", "touch .agents/skills/a/SKILL.md", "cat a > $x/.git/y", "echo 'unclosed\" > .git/x'; rm .git/x"
+    "find . -name a -exec cp {} .git/x \\;", "find a -exec tee .git/x \\;", "find . -execdir touch ../p/.git/x {} +", "find a -exec true \\; -ok sh -c 'rm .git/x' \\;", "find a -fprint .git/x", "find a -fprintf .git/x %p",
+    "curl -so .git/x u", "git diff --output=.git/x", "git log --output .git/x", "builtin cd .git; touch x", "command cd .git && rm x", "touch .{git,x}/y", "touch {a,.git/b}", "rm '.git'/x", "rm .g'i't/x", "rm .g\\it/x", "rm $'.git/x'", "touch .GIT/x", "touch .agents/skills/a/SKILL.md", "cat a > $x/.git/y", "echo 'unclosed\" > .git/x'; rm .git/x"
   ])("is seen to change a protected file by %j", (source) => assert.strictEqual(seen(source), "changes"))
 
   it.each([
@@ -31,7 +32,7 @@ describe("a shell command", () => {
 
   it.each([
     "cat .git/HEAD", "ls -la .git ~/.nimlet", "git status", "git log -- .nimlet", "git add .nimlet/config.json", "grep -r x . --exclude-dir=.git", "grep -rl a . --exclude-dir .git | head", "tar --exclude=.git -czf a.tgz .", "rsync -a --exclude .git a/ b/",
-    "find . -path ./.git -prune -o -type f -print", "find . -type f -not -path './.git/*' -exec sed -i s/a/b/ {} +", "cat .git/HEAD > head.txt", "diff .git/config a", "[ -d .git ] && echo yes", "test -f .git/x", "sed -n 1p .git/config", "wc -l < .git/config",
+    "find . -path ./.git -prune -o -type f -print", "find . -exec cp {} out +", "command ls .git; touch x", "git diff --stat .git", "find . -type f -not -path './.git/*' -exec sed -i s/a/b/ {} +", "cat .git/HEAD > head.txt", "diff .git/config a", "[ -d .git ] && echo yes", "test -f .git/x", "sed -n 1p .git/config", "wc -l < .git/config",
     "touch .gitignore .github/x", "rm -rf node_modules", "rm *", "rm -rf dist/*", "echo x > a 2>&1", "cd .git && ls", "cd .git; ls; cd ..; touch a", "npm test 2>/dev/null", "mkdir -p src/git", "echo '.git/x'", "cat <<E > a\n.git/x\nE", "", "# .git", "npx eslint --ignore-pattern .git ."
   ])("is seen to do nothing to one by %j", (source) => assert.strictEqual(seen(source), "nothing"))
 
