@@ -51,13 +51,15 @@ describe("the files of a project that can act", () => {
         const acting = [
           ".agent/tools/t/run.sh", ".agent/tools/t/tool.json", ".agents/prompts/a.md", ".agents/skills/s/SKILL.md", ".nimlet/APPEND_SYSTEM.md", ".nimlet/SYSTEM.md",
           ".nimlet/config.json", ".nimlet/extensions/e/bin/run.py", ".nimlet/extensions/e/extension.json", ".nimlet/extensions/e/guard.mjs", ".nimlet/permissions.json",
-          ".pi/extensions/one.ts", ".pi/extensions/two/package.json", ".pi/extensions/two/parts/main.ts"
+          ".pi/extensions/one.ts", ".pi/extensions/two/package.json", ".pi/extensions/two/parts/main.ts",
+          "outside.py", "scripts/tool.sh"
         ]
         for (const path of acting) yield* write(`work/${path}`, path)
         yield* write("work/.nimlet/extensions/e/extension.json", `{"name":"e","command":["python3","./bin/run.py","../../../outside.py"]}`)
-        yield* write("work/.agent/tools/t/tool.json", `{"command":["run.sh"]}`)
+        yield* write("work/.agent/tools/t/tool.json", `{"command":["run.sh","scripts/tool.sh","../../../../beyond.sh","../../.."],"description":"x"}`)
         yield* write("work/.pi/extensions/two/package.json", `{"pi":{"extensions":["./parts"]}}`)
-        for (const path of ["AGENTS.md", "outside.py", ".nimlet/extensions/e/README.md", ".nimlet/notes.txt", ".agents/prompts/a.txt", ".pi/extensions/two/parts/notes.md"]) yield* write(`work/${path}`, path)
+        yield* write("beyond.sh", "")
+        for (const path of ["AGENTS.md", "main.ts", "x", ".nimlet/extensions/e/README.md", ".nimlet/notes.txt", ".agents/prompts/a.txt", ".pi/extensions/two/parts/notes.md"]) yield* write(`work/${path}`, path)
         assert.deepStrictEqual((yield* trust()).files.map(({ path }) => path), acting)
       })))
 

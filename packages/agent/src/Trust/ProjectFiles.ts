@@ -2,7 +2,7 @@
  * The files of a project that can act: what they say changes what runs, or what the model is told to do. Each is known by
  * its path in the project and the SHA-256 of its bytes. Modules that such a file imports are not among them.
  */
-import { Effect, FileSystem, Path, Result } from "effect"
+import { Effect, FileSystem, Path, Predicate, Result } from "effect"
 import * as Digest from "effect/crypto/Digest"
 
 /** A file, relative to the workspace with `/`, and the hash of its bytes in hex; no hash where it is no regular file. */
@@ -55,16 +55,26 @@ export const findProjectFiles = Effect.fnUntraced(function*(workspace: string, f
     return [{ path: relative, sha256: Result.isSuccess(bytes) ? yield* digestHex(Digest.sha256, bytes.success) : "" }]
   })
 
-  /** A manifest, and the files in its folder that it names anywhere: its program, its arguments, its modules. */
+  /** A path in the project as it is told; undefined for the project itself and what lies outside. */
+  const inProject = (file: string): ReadonlyArray<string> => {
+    const relative = path.relative(workspace, file)
+    return relative === "" || path.isAbsolute(relative) || relative.split(path.sep)[0] === ".." ? [] : [relative.replaceAll(path.sep, "/")]
+  }
+  /**
+   * A manifest, and the files of the project that it names anywhere: its program, its arguments, its modules. A command runs in the
+   * project, so that its words may be files from there, too.
+   */
   const withNamed = Effect.fnUntraced(function*(folder: string, name: string) {
     const text = yield* Effect.orElseSucceed(fs.readFileString(at(`${folder}/${name}`)), () => "")
     const parsed = Result.try(() => JSON.parse(text) as unknown)
-    const named = Result.isSuccess(parsed) ? stringsIn(parsed.success) : []
-    const inside = named.filter((one) => one !== "" && one.length < 1024 && !one.includes("\0"))
-      .map((one) => path.relative(workspace, path.resolve(at(folder), one)).replaceAll(path.sep, "/"))
-      .filter((one) => one.startsWith(`${folder}/`))
-    const modules = yield* each([...new Set(inside)], (one) => Effect.map(under(one), (files) => files.filter(isModule)))
-    return [`${folder}/${name}`, ...inside, ...modules]
+    const manifest = Result.isSuccess(parsed) ? parsed.success : undefined
+    const files = (words: ReadonlyArray<string>, from: string) =>
+      words.filter((word) => word !== "" && word.length < 1024 && !word.includes("\0")).flatMap((word) => inProject(path.resolve(from, word)))
+    const inside = files(stringsIn(manifest), at(folder))
+    const run = Predicate.hasProperty(manifest, "command") ? files(stringsIn(manifest.command), workspace) : []
+    const own = inside.filter((one) => one.startsWith(`${folder}/`))
+    const modules = yield* each([...new Set(own)], (one) => Effect.map(under(one), (all) => all.filter(isModule)))
+    return [`${folder}/${name}`, ...inside, ...run, ...modules]
   })
 
   const inFolder = Effect.fnUntraced(function*(folder: string) {
