@@ -108,7 +108,7 @@ describe("nimlet --mode rpc", () => {
     await rpc.until((record) => record["id"] === followed)
     expect(await rpc.ask("get_state")).toMatchObject({ busy: true, queued: 1, steering: 0, follow_up: 1 })
     await space.file("go", "")
-    expect(await rpc.turn(prompt)).toMatchObject({ success: true })
+    expect(await rpc.turn(prompt)).toMatchObject({ success: true, request_id: prompt, request_ids: [steered, followed] })
     const { stdout } = await rpc.end()
     expectRight(stdout)
     const session_id = expect.any(String)

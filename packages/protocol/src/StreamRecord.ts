@@ -36,7 +36,8 @@ export const AssistantMessageRecord = Schema.Struct({
 export const RunStartRecord = Schema.Struct({ ...version, type: Schema.Literal("run_start"), ...run, prompt: Schema.optionalKey(Schema.NonEmptyString) })
 /**
  * A turn has ended; every `run_start` has one, also after an error. RPC mode adds `success`, and `error` when it failed.
- * `request_id` is the id of the command that began it, on the last turn that came of it.
+ * `request_id` is the id of the command that began it, on the last turn that came of it; `request_ids` are those of commands whose
+ * words waited in the queue and were said within it.
  */
 export const RunEndRecord = Schema.Struct({
   ...version,
@@ -44,6 +45,7 @@ export const RunEndRecord = Schema.Struct({
   ...run,
   ...model,
   ...request,
+  request_ids: Schema.optionalKey(Schema.Array(Schema.NonEmptyString)),
   success: Schema.optionalKey(Schema.Boolean),
   error: Schema.optionalKey(Schema.String)
 })

@@ -46,6 +46,8 @@ interface Turn {
   error: string | undefined
   /** Its last `run_end` was written. */
   told: boolean
+  /** Ids of commands whose words came from the queue into it. */
+  joined: ReadonlyArray<string>
 }
 
 const why = (exit: Exit.Exit<unknown, unknown>): string =>
@@ -91,11 +93,17 @@ export const makeRpcJobs = (scope: Scope.Scope, writer: RpcWriter, publish: Even
         case "tool_result":
           calls.delete(event.tool_id)
           break
+        case "queue":
+          if (event.action === "dequeue" && event.request_id !== undefined) turn.joined = [...turn.joined, event.request_id]
+          break
         case "run_end": {
           calls.clear()
+          const { joined } = turn
+          turn.joined = []
           turn.told = event.followed !== true
           return writer.event(event, {
             ...(id === undefined || !turn.told ? {} : { request_id: id }),
+            ...(joined.length === 0 ? {} : { request_ids: joined }),
             success: turn.error === undefined,
             ...(turn.error === undefined ? {} : { error: turn.error })
           })
@@ -115,7 +123,7 @@ export const makeRpcJobs = (scope: Scope.Scope, writer: RpcWriter, publish: Even
   })
 
   const run: RpcJobs["run"] = Effect.fnUntraced(function*(agent, input, id) {
-    const turn: Turn = { error: undefined, told: false }
+    const turn: Turn = { error: undefined, told: false, joined: [] }
     const begun = yield* Deferred.make<void>()
     const sink = sinkOf(turn, begun, id)
     const work: Effect.Effect<RunResult> = Effect.provideService(agent.prompt(input), EventSink, sink)
