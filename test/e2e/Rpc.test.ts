@@ -385,7 +385,7 @@ for await (const line of createInterface({ input: process.stdin })) {
 
   it("runs a command beside the turn when its extension says that it may, and no other", async () => {
     await using space = await makeWorkspace()
-    await using stub = await startModelStub([{ tools: [{ name: "bash", args: { command: slow } }] }, { text: "Done." }, { text: "Looked." }, { text: "Again." }])
+    await using stub = await startModelStub([{ tools: [{ name: "bash", args: { command: slow } }] }, { text: "Done." }, { text: "Looked." }, { tools: [{ name: "bash", args: { command: slow.replaceAll("go", "went") } }] }, { text: "Again." }])
     await space.extension("aside", {
       manifest: { name: "aside", command: ["./aside.mjs"] },
       files: {
@@ -421,6 +421,8 @@ for await (const line of createInterface({ input: process.stdin })) {
     const second = rpc.send("prompt", { message: "again" })
     await rpc.until((record) => record["type"] === "response" && record["id"] === second)
     const hung = rpc.send("command", { name: "hang" })
+    expect(await rpc.ask("get_state")).toMatchObject({ busy: true })
+    await space.file("went", "")
     await rpc.turn(second)
     expect(await rpc.ask("interrupt")).toMatchObject({ state: "interrupting" })
     expect(await rpc.until((record) => record["id"] === hung && record["type"] === "response")).toMatchObject({ ok: false, error: "Interrupted" })
