@@ -123,6 +123,16 @@ describe("each rule, on made-up input", () => {
     )
   })
 
+  it("what the program exports is used by another file of it", () => {
+    const files = [
+      file("apps/cli/src/A.ts", `export const one = 1\nexport const two = one\nexport class Three {}\nexport type Four = 4\nexport function five() {}`),
+      file("apps/cli/src/B.ts", `import { one } from "./A.ts"\nconst three = one`),
+      file("apps/cli/test/A.test.ts", `import { five } from "../src/A.ts"`),
+      file("packages/a/src/A.ts", `export const six = 6`)
+    ]
+    assert.deepStrictEqual(Architecture.unused(files), ["apps/cli/src/A.ts: two", "apps/cli/src/A.ts: Three"])
+  })
+
   it("the top level holds what it should and nothing else", () => {
     const names = "packages apps test package.json tsconfig.json pnpm-workspace.yaml vitest.workspace.ts bootstrap.mjs README.md AGENTS.md .ci .gitignore pnpm-lock.yaml .git node_modules scripts"
     assert.deepStrictEqual(Architecture.topLevel(names.split(" ")), ["scripts does not belong at the top", "LICENSE is missing"])
@@ -152,6 +162,7 @@ describe("the workspace", () => {
   it("only the program provides the platform", () => assert.deepStrictEqual(Architecture.platform(files), []))
   it("no type is left open", () => assert.deepStrictEqual(Architecture.loose(files), []))
   it("every export of a package has a docstring", () => assert.deepStrictEqual(Architecture.undocumented(files), []))
+  it("nothing is exported by the program for nobody", () => assert.deepStrictEqual(Architecture.unused(files), []))
   it("every package has a README", () =>
     assert.deepStrictEqual(folders.filter((folder) => folder.startsWith("packages/") && !existsSync(join(root, folder, "README.md"))), []))
   it("the top level is what it should be", () => assert.deepStrictEqual(Architecture.topLevel(readdirSync(root)), []))

@@ -15,6 +15,8 @@ export interface Source {
 export interface ParsedFile extends Source {
   /** The specifiers of all imports and re-exports, static and dynamic, in order. */
   readonly imports: ReadonlyArray<string>
+  /** Names of exported functions, constants and classes. */
+  readonly values: ReadonlyArray<string>
   /** Names of exported declarations without a docstring. */
   readonly undocumented: ReadonlyArray<string>
   /** Places where the type checker is talked out of its work. */
@@ -80,6 +82,7 @@ export const parse = ({ path, text }: Source): ParsedFile => {
 
   const documented = new Set<string>()
   const exported = new Set<string>()
+  const values = new Set<string>()
   for (const statement of children(program)) {
     const declaration = statement.type.startsWith("Export") && isNode(statement["declaration"]) ? statement["declaration"] : statement
     const names = declaredNames(declaration)
@@ -87,12 +90,13 @@ export const parse = ({ path, text }: Source): ParsedFile => {
     const above = comments.find(({ end }) => end === before.length)
     if (above?.type === "Block" && above.value.startsWith("*")) for (const name of names) documented.add(name)
     if (statement !== declaration) for (const name of names) exported.add(name)
+    if (statement !== declaration && !declaration.type.startsWith("TS")) for (const name of names) values.add(name)
     const specifiers = statement["specifiers"]
     if (statement.type === "ExportNamedDeclaration" && statement["source"] === null && Array.isArray(specifiers)) {
       for (const specifier of specifiers) if (isNode(specifier)) exported.add(nameOf(specifier["local"]) ?? "")
     }
   }
-  return { path, text, imports, loose, undocumented: [...exported].filter((name) => !documented.has(name)) }
+  return { path, text, imports, loose, values: [...values], undocumented: [...exported].filter((name) => !documented.has(name)) }
 }
 
 /** The floor of each package: imports go only to a lower one. */
@@ -213,6 +217,14 @@ export const loose = (files: ReadonlyArray<ParsedFile>): ReadonlyArray<string> =
 /** Exports of packages without a docstring. A type and a value of one name share theirs. */
 export const undocumented = (files: ReadonlyArray<ParsedFile>): ReadonlyArray<string> =>
   files.filter(({ path }) => /^packages\/[^/]+\/src\//.test(path)).flatMap((file) => file.undocumented.map((name) => `${file.path}: ${name}`))
+
+/** What the program exports and nothing else in the workspace names: it is dead, or need not be exported. */
+export const unused = (files: ReadonlyArray<ParsedFile>): ReadonlyArray<string> => {
+  const named = new Map(files.map((file) => [file, new Set(file.text.match(/[A-Za-z_$][\w$]*/g) ?? [])]))
+  return files.filter(({ path }) => path.startsWith("apps/") && isProduct(path)).flatMap((file) =>
+    file.values.filter((name) => !files.some((other) => other !== file && named.get(other)?.has(name))).map((name) => `${file.path}: ${name}`)
+  )
+}
 
 const allowedAtTop = [
   "packages", "apps", "test", "package.json", "tsconfig.json", "pnpm-workspace.yaml", "vitest.workspace.ts", "bootstrap.mjs",

@@ -40,7 +40,7 @@ export const keyVariables = (settings: Settings): ReadonlyArray<string> => [
 ]
 
 /** What `Models` needs to know of this machine and its settings; `offered` providers come after those of the settings. */
-export const modelsOptions = (host: Host, settings: Settings, offered: Readonly<Record<string, ProviderSettings>> = {}): ModelsOptions => ({
+const modelsOptions = (host: Host, settings: Settings, offered: Readonly<Record<string, ProviderSettings>> = {}): ModelsOptions => ({
   environment: host.environment,
   home: host.home,
   fetch: host.fetch,

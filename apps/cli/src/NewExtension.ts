@@ -2,7 +2,7 @@
 import { Effect, FileSystem, Path, Schema } from "effect"
 
 /** Nothing was made. */
-export class ExtensionNotMade extends Schema.TaggedError<ExtensionNotMade>()("ExtensionNotMade", { name: Schema.String, why: Schema.String }) {
+class ExtensionNotMade extends Schema.TaggedError<ExtensionNotMade>()("ExtensionNotMade", { name: Schema.String, why: Schema.String }) {
   override get message(): string {
     return `No extension '${this.name}' was made: ${this.why}`
   }

@@ -18,7 +18,7 @@ const load = "load them, now and until one of them changes"
 const leave = "leave them out"
 
 /** The question about files that no yes covers. Pure. */
-export const trustQuestion = (workspace: string, changes: ReadonlyArray<ProjectChange>): string => {
+const trustQuestion = (workspace: string, changes: ReadonlyArray<ProjectChange>): string => {
   const rows = changes.slice(0, most).map(({ change, path }) => `\n  ${change.padEnd(7)}  ${path}`).join("")
   const more = changes.length > most ? `\n  and ${changes.length - most} more` : ""
   return `Files of this project can run programs and tell the model what to do. Load them?\n  ${workspace}${rows}${more}`

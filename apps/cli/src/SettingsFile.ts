@@ -3,7 +3,7 @@ import { Effect, FileSystem, Result, Schema } from "effect"
 import { replaceFile } from "@nimlet/agent"
 
 /** The settings could not be changed; the file is as it was. */
-export class SettingsUnwritable extends Schema.TaggedError<SettingsUnwritable>()("SettingsUnwritable", { file: Schema.String, cause: Schema.String }) {
+class SettingsUnwritable extends Schema.TaggedError<SettingsUnwritable>()("SettingsUnwritable", { file: Schema.String, cause: Schema.String }) {
   override get message(): string {
     return `${this.file} was not changed: ${this.cause}`
   }

@@ -23,7 +23,7 @@ export const mostPiped = 256 * 1024 * 1024
 export const nothing: PipedText = { text: "", silent: false, garbled: false, excessive: false }
 
 /** Text as it comes in pipes: UTF-8, or UTF-16 where its byte order mark says so. Bytes that are none become U+FFFD. Pure. */
-export const decodePiped = (bytes: Uint8Array): Pick<PipedText, "text" | "garbled"> => {
+const decodePiped = (bytes: Uint8Array): Pick<PipedText, "text" | "garbled"> => {
   const label = bytes[0] === 0xff && bytes[1] === 0xfe ? "utf-16le" : bytes[0] === 0xfe && bytes[1] === 0xff ? "utf-16be" : "utf-8"
   try {
     return { text: new TextDecoder(label, { fatal: true }).decode(bytes).trim(), garbled: false }
@@ -55,6 +55,3 @@ export const readPiped = Effect.fnUntraced(function*(
   )
   return yield* Effect.raceFirst(read, tooLate)
 })
-
-/** The prompt as one text: piped text first, an empty line, then what stands on the command line. */
-export const joinPrompt = (piped: string, typed: string): string => [piped, typed].filter((text) => text !== "").join("\n\n")

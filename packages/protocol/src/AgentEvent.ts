@@ -88,6 +88,3 @@ export type AgentEvent =
     readonly message: string
     readonly extension?: string
   }
-
-/** The names of events of a run. */
-export type AgentEventType = AgentEvent["type"]

@@ -21,7 +21,7 @@ const Content = Schema.fromJsonString(Schema.Record(Schema.String, Schema.Unknow
 const choiceOf = (value: unknown): ThemeChoice => themeChoices.find((one) => one === value) ?? "auto"
 
 /** What the terminal says of its ground in `COLORFGBG`: dark where it says nothing. Pure. */
-export const groundOf = ({ environment }: Pick<Host, "environment">): ThemeName => {
+const groundOf = ({ environment }: Pick<Host, "environment">): ThemeName => {
   const ground = Number(environment["COLORFGBG"]?.split(";").at(-1))
   return ground === 7 || (ground >= 9 && ground <= 15) ? "light" : "dark"
 }

@@ -3,7 +3,7 @@ import type { Picture, State, Words } from "../State.ts"
 import { step, type Step } from "../Step.ts"
 
 /** The pictures that words name, each once. */
-export const picturesIn = (text: string, pictures: ReadonlyArray<Picture>): ReadonlyArray<Picture> => pictures.filter(({ id }) => text.includes(`[image ${id}]`))
+const picturesIn = (text: string, pictures: ReadonlyArray<Picture>): ReadonlyArray<Picture> => pictures.filter(({ id }) => text.includes(`[image ${id}]`))
 
 /** Words with the pictures that they name. */
 export const wordsOf = (state: State, text: string, literal = false): Words => {
