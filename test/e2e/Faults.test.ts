@@ -24,6 +24,15 @@ process.stdin.destroy()
 closeSync(0)
 setInterval(() => {}, 1000)
 `,
+  /** Closes its input with its first event and stays. */
+  coy: `events("tool_call")
+setInterval(() => {}, 1000)
+for await (const { type } of lines()) if (type === "event") {
+  process.stdin.destroy()
+  closeSync(0)
+  break
+}
+`,
   /** Says what is no protocol, wherever it can. */
   chatty: `put("starting up...\\n")
 events("tool_call", "tool_result")
@@ -60,6 +69,7 @@ describe("a run with faulty extensions", () => {
     await space.extension("true", { manifest: { name: "true", command: ["true"] }, files: {} })
     await install(space, "quitter", { restart: false })
     await install(space, "shy", { restart: false })
+    await install(space, "coy", { restart: false })
     await space.file("script.json", JSON.stringify({ steps: [...[1, 2, 3].map((n) => ({ tools: [bash(`echo ${n}`)] })), { text: "done" }] }))
     const run = await space.nimlet(["--mode", "json", "--script", "script.json", "go"])
     expect(run.code).toBe(0)
@@ -69,7 +79,7 @@ describe("a run with faulty extensions", () => {
     expect(all.filter((record) => record["type"] === "tool_result").every((record) => record["is_error"] === false)).toBe(true)
     expect(all.reduce((sum, record) => sum + (record["type"] === "tool_result" ? Number(record["duration_ms"]) : 0), 0)).toBeLessThan(1_000)
     const warnings = diagnosticsOf(run.stdout)
-    for (const name of ["true", "quitter", "shy"]) expect(warnings.filter((message) => message.includes(`'${name}'`))).toHaveLength(1)
+    for (const name of ["true", "quitter", "shy", "coy"]) expect(warnings.filter((message) => message.includes(`'${name}'`))).toHaveLength(1)
     expect(await lastingSurvivors(space.root)).toEqual([])
   })
 

@@ -115,6 +115,22 @@ describe("extensions as processes", () => {
       assert.deepStrictEqual(host.diagnostics.map(({ message }) => message), ["extension 'a' closed its input unexpectedly"])
     }).pipe(Effect.provide(processes)), limit)
 
+  it.live("what waits for one that closes its input fails at once, and the next request meets a fresh process", () =>
+    Effect.gen(function*() {
+      const file = `${yield* Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())}/closed`
+      const host = yield* startAll({ manifests: { a: fixture("shy", file, "tool"), b: fixture("echo") } })
+      yield* host.start
+      const crash = Effect.gen(function*() {
+        const [failed, millis] = yield* timed(Effect.flip(host.extensions.callTool("go", {})))
+        assert.strictEqual(failed.message, "extension 'a' exited before responding")
+        assert.isBelow(millis, 1_000)
+      })
+      yield* crash
+      yield* crash
+      assert.isFalse((yield* host.extensions.callTool("echo", {})).isError)
+      assert.deepStrictEqual(host.diagnostics.map(({ message }) => message), ["extension 'a' closed its input unexpectedly"])
+    }).pipe(Effect.provide(processes)), limit)
+
   it.live("an exit is noticed though a grandchild holds the output open, and the grandchild goes too", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem

@@ -1,6 +1,6 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, FileSystem, Option, Result, Stream } from "effect"
+import { Clock, Effect, Fiber, FileSystem, Option, Result, Stream } from "effect"
 import { fileURLToPath } from "node:url"
 import type { Launch } from "../src/index.ts"
 import { openChildProcess } from "../src/Transport/ChildProcess.ts"
@@ -72,6 +72,43 @@ describe("child process", () => {
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* inbound([`${fixtures}/long.mjs`, String(40 << 20)]), ["LineTooLong", "{\"n\":1}"])
     }))
+
+  it.live("hears at once that a program which lives on has closed its input, whether or not it had read all", () =>
+    Effect.gen(function*() {
+      const node = "const fs = require('node:fs'); for (let n = 0; n < 4; n++) fs.readSync(0, Buffer.alloc(1)); fs.closeSync(0); setInterval(() => {}, 1000)"
+      const programs = [["sh", "-c", "read line; exec 0<&-; sleep 60"], [process.execPath, "-e", node]] as const
+      for (const command of programs) {
+        for (const more of [[], ["{}"]]) {
+          const transport = yield* openChildProcess(launch(yield* temp, [...command]))
+          const from = yield* Clock.currentTimeMillis
+          for (const line of ["abc", ...more]) assert.strictEqual(yield* transport.send(line), "accepted")
+          assert.strictEqual(yield* transport.closed, "closed its input")
+          assert.isBelow((yield* Clock.currentTimeMillis) - from, 1_000)
+          assert.strictEqual(yield* transport.send("{}"), "closed")
+        }
+      }
+    }).pipe(Effect.provide(NodeServices.layer)), 10_000)
+
+  it.live("one that closes its input after ours has ended may take its time", () =>
+    Effect.gen(function*() {
+      const transport = yield* openChildProcess(
+        launch(yield* temp, ["sh", "-c", "while read line; do :; done; exec 0<&-; sleep 0.3; echo done; exit 3"])
+      )
+      yield* transport.send("{}")
+      yield* transport.endInput
+      const heard = yield* Effect.forkChild(Stream.runCollect(transport.inbound))
+      assert.strictEqual(yield* transport.closed, "exited with code 3")
+      assert.deepStrictEqual(yield* Fiber.join(heard), [Result.succeed("done")])
+    }).pipe(Effect.provide(NodeServices.layer)))
+
+  it.live("what a program writes to its input is nobody's, and it goes on", () =>
+    Effect.gen(function*() {
+      const transport = yield* openChildProcess(launch(yield* temp, ["sh", "-c", "echo stray >&0; read line; read again; echo \"$line $again\""]))
+      yield* transport.send("a")
+      yield* Effect.sleep(100)
+      assert.strictEqual(yield* transport.send("b"), "accepted")
+      assert.deepStrictEqual(yield* Stream.runCollect(transport.inbound), [Result.succeed("a b")])
+    }).pipe(Effect.provide(NodeServices.layer)))
 
   it.live("says by which signal it was ended", () =>
     Effect.gen(function*() {

@@ -26,7 +26,7 @@ const everywhere = (text: string): ReadonlyArray<State> => {
     { kind: "call", id: "b", name: "edit", input: { path: text }, output: text, state: "done", millis: 2_000, diff: `--- a\n+++ b\n@@ -1 +1 @@\n-${text}\n+${text}` },
     { kind: "call", id: "c", name: "read", input: text, output: text, state: "failed" }
   ]
-  const figures = [{ key: text, state: "Running", fault: text, manifest: {}, family: { name: "nimlet" }, restarts: 2, requests: { open: 0, answered: 1, failed: 0 }, lateReplies: 1,
+  const figures = [{ key: text, state: "Running", fault: text, manifest: {}, family: { name: "nimlet" }, restarts: 2, requests: { open: 0, answered: 1, failed: 0 }, lateReplies: 1, droppedLines: 1,
     hookMillis: { p50: 1, p95: 2, latest: [1, 2, 3] }, registration: { tools: [{ name: text }], commands: [{ name: text }], events: [text] } } as unknown as ExtensionFigures]
   const ask = (question: Parameters<typeof openDialog>[1]) => [{ ...openDialog(1, question), since: 0 }]
   const widget = (position: "modal" | "above_composer") => ({ title: short, position, actions: [{ id: "submit", label: short }], content: [

@@ -23,9 +23,9 @@ const submitted = (text: string): Event => ({ type: "submitted", text, as: "stee
 const asked = (question: Extract<Event, { readonly type: "asked" }>["question"]): Event => ({ type: "asked", id: 1, question })
 const diff = "--- a/x.ts\n+++ b/x.ts\n@@ -1,2 +1,2 @@\n same\n-old 日本\n+new 日本\n"
 const figures = [
-  { key: "guard", state: "Running", fault: undefined, manifest: { name: "guard" }, family: { name: "nimlet" }, project: false, pid: 7, restarts: 1, startMillis: 20, memoryBytes: 3_000_000, lateReplies: 0,
+  { key: "guard", state: "Running", fault: undefined, manifest: { name: "guard" }, family: { name: "nimlet" }, project: false, pid: 7, restarts: 1, startMillis: 20, memoryBytes: 3_000_000, lateReplies: 2, droppedLines: 4,
     requests: { open: 0, answered: 3, failed: 0 }, hookMillis: { p50: 5, p95: 10, latest: [0, 5, 10] }, registration: { tools: [{ name: "t" }], commands: [{ name: "ask" }], events: ["tool_call"] } },
-  { key: "broken", state: "Quarantined", fault: "exited with code 3", manifest: { name: "broken" }, family: { name: "niminal" }, project: true, restarts: 3, startMillis: undefined, lateReplies: 0, requests: { open: 0, answered: 0, failed: 2 }, hookMillis: undefined, registration: undefined }
+  { key: "broken", state: "Quarantined", fault: "exited with code 3", manifest: { name: "broken" }, family: { name: "niminal" }, project: true, restarts: 3, startMillis: undefined, lateReplies: 0, droppedLines: 0, requests: { open: 0, answered: 0, failed: 2 }, hookMillis: undefined, registration: undefined }
 ] as unknown as ReadonlyArray<ExtensionFigures>
 const widget = (position: "above_composer" | "modal", actions: ReadonlyArray<{ readonly id: string; readonly label: string }>): Event => ({
   type: "widget",
@@ -76,7 +76,7 @@ const views: ReadonlyArray<View> = [
   { name: "a search that begins", events: [], keys: ["\u0006", "x"], shows: ["Search the conversation", "> x"] },
   { name: "a search that found something", state: { overlay: searching }, events: [], shows: ["> 青い door", "❯ answer: the 青い door", "you: the 青い door", "1 of 2"], hides: ["a window"] },
   { name: "reading where something was found", state: { overlay: { ...searching, reading: { item: found[1]!, line: 0 } } }, events: [], shows: ["answer, lines 1 to 2 of 2", "the 青い door", "a window", "esc back"] },
-  { name: "the tree of extensions", events: [{ type: "figures", figures }, submitted("/extensions"), { type: "log", key: "guard", lines: ["a line of its log"] }], shows: ["Extensions: 2", "❯ guard", "running", "1 restart", "3 answered", "▁▅█", "a line of its log", "broken", "quarantined"] },
+  { name: "the tree of extensions", events: [{ type: "figures", figures }, submitted("/extensions"), { type: "log", key: "guard", lines: ["a line of its log"] }], shows: ["Extensions: 2", "❯ guard", "running", "1 restart", "pid 7", "3 MB", "3 answered", "late", "dropped", "▁▅█", "p95", "a line of its log", "broken", "quarantined"] },
   { name: "its own commands", events: [submitted("/context"), submitted("/version")], shows: ["nimlet 1.2.3"] }
 ]
 

@@ -16,7 +16,7 @@ import { isPath, whyNotStarted } from "./WhyNotStarted.ts"
 
 /** After an exit, what the process has written is read for at most this long; a grandchild may hold the pipe open. */
 const drainFor = "250 millis"
-/** After a broken pipe, an exit that explains it comes within this. */
+/** After its input has closed, an exit that explains it comes within this. */
 const settleFor = "50 millis"
 /** After a chunk of this size others get their turn: a peer that pours could keep us reading. */
 const turnBytes = 16 * 1024
@@ -70,7 +70,7 @@ export const openChildProcess = Effect.fnUntraced(function*(launch: Launch) {
   const silent = yield* Deferred.make<void>()
 
   const outbox = outlet(stdin, launch.maxLineBytes)
-  // A process that ends also breaks the pipe: how it ended says more.
+  // A process that ends also closes its input: how it ended says more.
   yield* outbox.broken.pipe(
     Effect.andThen(Effect.sleep(settleFor)),
     Effect.andThen(Effect.suspend(() => isRunning() ? Deferred.succeed(closed, "closed its input") : Effect.void)),

@@ -3,6 +3,7 @@
  * and a fiber before each pipe, which doubles the time of a round trip, and every hook of every tool call is one.
  */
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process"
+import { Socket } from "node:net"
 import type { Readable, Writable } from "node:stream"
 import { Context, Deferred, Effect, Option, type Scope } from "effect"
 import type { CommandLine } from "./CommandLine.ts"
@@ -75,6 +76,17 @@ const begin = (command: Command) =>
     }
   })
 
+/**
+ * A program's input is a socket of which Node reads nothing, and so learns only from the next write that the program has closed
+ * it. Read like any other socket it closes at once; what a program writes there is dropped.
+ */
+const hearItClose = (input: Writable) => {
+  const state: unknown = Reflect.get(input, "_readableState")
+  if (isWindows || !(input instanceof Socket) || typeof state !== "object" || state === null) return
+  Object.assign(state, { readable: true, ended: false, endEmitted: false })
+  input.resume()
+}
+
 const hasExited = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null
 
 /** Signals the whole group; 0 only looks. False when nobody is left in it. */
@@ -131,5 +143,6 @@ export const startProcessGroup = Effect.fnUntraced(function*(
     return yield* Effect.fail(failureOf("its pipes could not be opened"))
   }
   for (const stream of [stdin, stdout, stderr]) stream.on("error", () => {})
+  hearItClose(stdin)
   return { pid, stdin, stdout, stderr, exited: Deferred.await(exit), isRunning: () => !hasExited(child) }
 })

@@ -60,13 +60,14 @@ const stateOf = ({ fault, state }: ExtensionFigures, { palette }: Look): string 
 const millis = (value: number): string => value < 10 ? value.toFixed(1) : value.toFixed(0)
 
 const detailLines = (one: ExtensionFigures, { palette, plain, width }: Look): ReadonlyArray<string> => {
-  const { hookMillis, lateReplies, memoryBytes, pid, registration, requests, startMillis } = one
+  const { droppedLines, hookMillis, lateReplies, memoryBytes, pid, registration, requests, startMillis } = one
   const facts = [
     pid === undefined ? "" : `pid ${pid}`,
     startMillis === undefined ? "" : `started in ${millis(startMillis)} ms`,
     memoryBytes === undefined ? "" : `${(memoryBytes / 1024 / 1024).toFixed(0)} MB`,
     `${requests.answered} answered, ${requests.failed} failed, ${requests.open} open`,
-    lateReplies === 0 ? "" : `${lateReplies} too late`
+    lateReplies === 0 ? "" : `${lateReplies} too late`,
+    droppedLines === 0 ? "" : droppedLines === 1 ? "1 line dropped" : `${droppedLines} lines dropped`
   ].filter((fact) => fact !== "").join(" · ")
   const offers = registration === undefined
     ? []
