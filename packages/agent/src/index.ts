@@ -1,4 +1,6 @@
 export * from "./Agent.ts"
+export type { AgentOptions } from "./Agent/AgentOptions.ts"
+export type { AgentShape } from "./Agent/AgentShape.ts"
 export * from "./AgentError.ts"
 export { AsideFailed } from "./Aside.ts"
 export { layerAsker } from "./AskUser.ts"
