@@ -1,5 +1,5 @@
 /** What runs unasked, what is asked, and what is refused where nobody can be asked: the real program. */
-import { existsSync, readFileSync } from "node:fs"
+import { existsSync, readFileSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { makeWorkspace, records, startNimlet, type Workspace } from "../kit/Workspace.ts"
@@ -38,11 +38,16 @@ describe("a machine mode", () => {
   it("runs no command that is seen to change such a file, in any spelling, and every other", async () => {
     await using space = await makeWorkspace()
     await space.file(".git/HEAD", "x")
-    const riding = ["echo y > .git/HEAD", "git status; tee .git/HEAD </dev/null", "cd .git && rm HEAD", "sh -c 'rm .git/HEAD'", "ln -s .git at; echo y > at/HEAD", "touch ~/.nimlet/config.json", "cp .git/HEAD .agents/extensions/x"]
-    await script(space, ...riding.map(bash), bash("ln -s .git link"), bash("echo y > link/HEAD"), bash("cp .git/HEAD copy"))
+    symlinkSync(".git", join(space.work, "link"))
+    const riding = [
+      "echo y > .git/HEAD", "git status; tee .git/HEAD </dev/null", "cd .git && rm HEAD", "sh -c 'rm .git/HEAD'", "ln -s .git at; echo y > at/HEAD", "touch ~/.nimlet/config.json", "cp .git/HEAD .agents/extensions/x",
+      "echo y > link/HEAD", "f() { echo y > \"$1\"; }; f .git/HEAD", "for f in .git/*; do echo y > $f; done", "node -e 'fs.writeFileSync(process.argv[1], String())' .git/HEAD", "ls -d .git/* | xargs rm", "tar cf .git/HEAD copy"
+    ]
+    await script(space, ...riding.map(bash), bash("cp .git/HEAD copy"))
     const run = await space.nimlet(["--mode", "json", "--script", "script.json", "go"])
     const outputs = records(run.stdout).filter((record) => record["type"] === "tool_result").map((record) => String(record["output"]))
-    expect(outputs.map((output) => output.startsWith("approval_denied"))).toEqual([true, true, true, true, false, true, true, false, true, false])
+    expect(outputs.map((output) => output.startsWith("approval_denied"))).toEqual([...riding.map(() => true), false])
+    expect(readFileSync(join(space.work, ".git/HEAD"), "utf8")).toBe("x")
     expect(readFileSync(join(space.work, "copy"), "utf8")).toBe(readFileSync(join(space.work, ".git/HEAD"), "utf8"))
     for (const gone of [join(space.work, ".agents"), join(space.home, ".nimlet/config.json")]) expect(existsSync(gone)).toBe(false)
   })
@@ -50,7 +55,8 @@ describe("a machine mode", () => {
   it("is not led to a protected file by a link", async () => {
     await using space = await makeWorkspace()
     await space.file(".git/HEAD", "x")
-    await script(space, bash("ln -s .git link"), { tool: "write", args: { path: "link/hooks/pre-commit", content: "x" } }, { tool: "edit", args: { path: "@link/HEAD", old_text: "x", new_text: "y" } })
+    symlinkSync(".git", join(space.work, "link"))
+    await script(space, { tool: "write", args: { path: "link/hooks/pre-commit", content: "x" } }, { tool: "edit", args: { path: "@link/HEAD", old_text: "x", new_text: "y" } })
     await space.nimlet(["--mode", "json", "--script", "script.json", "go"])
     expect(existsSync(join(space.work, ".git/hooks"))).toBe(false)
     expect(readFileSync(join(space.work, ".git/HEAD"), "utf8")).toBe("x")

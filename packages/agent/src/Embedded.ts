@@ -3,7 +3,8 @@ import { Effect, FileSystem, Layer, Path } from "effect"
 import type * as LanguageModel from "effect/ai/LanguageModel"
 import { Extensions, Hooks } from "@nimlet/extension"
 import { Sessions } from "@nimlet/session"
-import { Agent, type AgentOptions } from "./Agent.ts"
+import { Agent } from "./Agent.ts"
+import type { AgentOptions } from "./Agent/AgentOptions.ts"
 
 /** What such an agent is made of; names of provider and model are for records alone. */
 export type EmbeddedOptions = Pick<AgentOptions, "system"> & Partial<Omit<AgentOptions, "session">> & {

@@ -2,32 +2,24 @@
  * A run: what the user said, then model requests and tool calls until the model has nothing more to call. Whatever ends
  * it (an answer, a failure, an interrupt), every call has its one result in the session and every record its partner.
  */
-import { Clock, Effect, Exit, Fiber, Option, Ref, Result } from "effect"
+import { Effect, Exit, Option, Result } from "effect"
 import type { AiError } from "effect/ai/AiError"
 import type * as LanguageModel from "effect/ai/LanguageModel"
 import * as Prompt from "effect/ai/Prompt"
 import { Hooks } from "@nimlet/extension"
-import { type ContentPart, type CustomMessageEntry, type RunPlace, textOf, type ToolUsePart } from "@nimlet/protocol"
+import type { ContentPart, RunPlace } from "@nimlet/protocol"
 import { accountOf, isContextOverflow, Offline, retryDelay } from "@nimlet/provider"
-import { callsOf, makeTranscript, type Session, type SessionUnwritable, type Snapshots } from "@nimlet/session"
-import { errorResult } from "@nimlet/tools"
-import { loadValidation } from "./Arguments.ts"
-import { groupCalls } from "./CallOrder.ts"
+import { makeTranscript, type SessionUnwritable, type Snapshots } from "@nimlet/session"
 import type { Compaction } from "./Compaction.ts"
-import { atStart, type Course, judge, noteCalls } from "./Course.ts"
+import { atStart } from "./Course.ts"
 import { EventSink } from "./EventSink.ts"
 import type { Farewell } from "./Farewell.ts"
-import { makeJournal, type OpenCall, type OpenCalls } from "./Journal.ts"
-import type { Ledger } from "./Ledger.ts"
-import type { QueuedText, Queues } from "./Queues.ts"
-import type { ModuleEvents } from "./ModuleEvents.ts"
-import { type Additions, type Admission, admit, beforeStart, contextAdditions, finishedContent, type InputSource, promptOf } from "./RunEvents.ts"
-import { aboutSession, type Selection, thinkingOf } from "./Selection.ts"
+import { makeJournal } from "./Journal.ts"
+import { makeStep, type StepOptions } from "./Loop/Step.ts"
+import type { QueuedText } from "./Queues.ts"
+import { type Additions, type Admission, admit, beforeStart, contextAdditions, type InputSource, promptOf } from "./RunEvents.ts"
+import { aboutSession } from "./Selection.ts"
 import type { SystemText } from "./SystemPrompt.ts"
-import { type SettledCall, toolCall, type ToolCall, type ToolRunner } from "./ToolRunner.ts"
-import { isReadOnly, type ToolSet } from "./ToolSet.ts"
-import { costOfUsage } from "./Totals.ts"
-import { type Answer, askModel } from "./Turn.ts"
 
 /** How a run ended. `text` is the last answer; without `success` an `error` event has said why. */
 export interface RunResult {
@@ -38,30 +30,16 @@ export interface RunResult {
 }
 
 /** What every run of a session uses. */
-export interface LoopOptions {
-  readonly session: Session
-  readonly ledger: Ledger
-  /** Who answers; stays the same during a run, but for the level of thinking. */
-  readonly selection: () => Selection
+export interface LoopOptions extends Omit<StepOptions, "journal" | "transcript"> {
   /** The system text of the next run; extensions may replace its base for one. */
   readonly system: Effect.Effect<SystemText>
-  readonly queues: Queues
-  readonly events: ModuleEvents
-  readonly runner: ToolRunner
   readonly compaction: Compaction
   readonly farewell: Farewell
-  /** The tools of the next step. */
-  readonly tools: Effect.Effect<ToolSet>
-  /** What the model has to be told of the tools that its next request offers; see `ActiveTools`. */
-  readonly toolNews: (tools: ToolSet) => CustomMessageEntry | undefined
   /** Keeps what files held before calls changed them. */
   readonly snapshots?: Snapshots
   /** The most requests to the model a run may make; absent for no limit. */
   readonly maxSteps?: number
 }
-
-/** How many neighbouring calls run at once. */
-const parallelCalls = 8
 
 /** Where a run's words come from. */
 export interface Origin {
@@ -82,172 +60,21 @@ export type Loop = (
   origin?: Origin
 ) => Effect.Effect<RunResult, never, LanguageModel.LanguageModel>
 
-const interruptedResult = errorResult("Interrupted")
-
 const accountOfFailure = (error: AiError | SessionUnwritable): string => error._tag === "SessionUnwritable" ? error.message : accountOf(error)
 
 const untypedMessage = (text: string): Prompt.Message => Prompt.userMessage({ content: [Prompt.textPart({ text, options: Offline.typed(false) })] })
 
-const textOfCalls = (calls: ReadonlyArray<ToolUsePart>): string => JSON.stringify(calls.map(({ input, name }) => [name, input]))
-
-/** What a tool that gives answers gave; the last one counts. */
-const answerOf = (settled: ReadonlyArray<SettledCall>, tools: ToolSet): string | undefined => {
-  const last = settled.findLast(({ call, result }) => !result.isError && Option.exists(tools.find(call.name), ({ answers }) => answers === true))
-  return last === undefined ? undefined : textOf(last.result.content)
-}
-
 /** The loop of a session. */
 export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks> =>
   Effect.gen(function*() {
-    const { compaction, events, farewell, queues, runner, session } = options
+    const { compaction, events, farewell, queues, session } = options
     const hooks = yield* Hooks
     const transcript = makeTranscript()
     const { ledger } = options
     const journal = makeJournal(session, ledger, options.selection, options.snapshots)
     const maxSteps = options.maxSteps ?? Infinity
     const about = aboutSession(session)
-
-    const runCalls = Effect.fnUntraced(function*(
-      calls: ReadonlyArray<ToolUsePart>,
-      tools: ToolSet,
-      place: RunPlace,
-      step: number,
-      open: Ref.Ref<OpenCalls>
-    ) {
-      const { publish } = yield* EventSink
-      const all: Array<SettledCall> = []
-      const note = (state: OpenCall) => Ref.update(open, (known) => new Map(known).set(state.call.id, state))
-      const announce = (call: ToolCall) =>
-        note({ call, running: false }).pipe(
-          Effect.andThen(publish({ type: "tool_call", ...place, step, tool_id: call.id, tool_name: call.name, input: call.input })),
-          Effect.andThen(events.toolStarted(call)),
-          Effect.uninterruptible
-        )
-      for (const group of groupCalls(calls, tools)) {
-        const batch = group.map((part) => toolCall(part, place, step))
-        yield* Effect.forEach(batch, announce, { discard: true })
-        const changes = batch.some(({ name }) => !Option.exists(tools.find(name), ({ tool }) => isReadOnly(tool)))
-        if (changes) yield* ledger.sync
-        // Saved at once, so that nothing that is done is lost with the process; told in the order of the calls.
-        const run = (call: ToolCall) =>
-          Effect.uninterruptibleMask((restore) =>
-            restore(runner.run(call, tools, {
-              begun: note({ call, running: true }),
-              left: (shown) => note({ call, running: true, shown }),
-              saying: events.toolSaying(call),
-              changing: (change) => journal.changing(call.id, change)
-            })).pipe(
-              Effect.onInterrupt(() => events.toolEnded({ call, result: interruptedResult })),
-              Effect.tap(events.toolEnded),
-              Effect.tap((settled) => Effect.andThen(journal.result(settled), note({ call, running: true, saved: settled })))
-            ))
-        const settled = yield* Effect.forEach(batch, run, { concurrency: group.length === 1 ? 1 : parallelCalls })
-        const tell = (one: SettledCall) =>
-          Effect.andThen(journal.tell(one), Ref.update(open, (known) => new Map([...known].filter(([id]) => id !== one.call.id))))
-        yield* Effect.uninterruptible(Effect.forEach(settled, tell, { discard: true }))
-        all.push(...settled)
-      }
-      return all
-    })
-
-    /** Saves and tells an answer. One that would end the run does, unless something waits: that is delivered then. */
-    const commit = Effect.fnUntraced(function*(place: RunPlace, answer: Answer, course: Course) {
-      const { publish } = yield* EventSink
-      const entry = yield* journal.answer(answer)
-      const calls = callsOf(entry)
-      const text = textOf(entry.content)
-      const [judged, verdict] = judge(course, { calls: calls.length, finish: answer.finish, text })
-      const next = verdict._tag === "Done" ? yield* queues.takeNext : []
-      const done = verdict._tag !== "GoOn" && next.length === 0
-      if (text !== "" || done) {
-        yield* publish({
-          type: "message",
-          role: "assistant",
-          content: text,
-          session_id: place.session_id,
-          turn_id: place.turn_id,
-          model: answer.model,
-          final: done
-        })
-      }
-      yield* journal.deliver(place, next)
-      return { calls, done, text, verdict, course: next.length > 0 ? atStart : judged }
-    }, Effect.uninterruptible)
-
-    /** Whether results end the run: all of them say so, and nothing waits that would be delivered then. */
-    const endsWith = Effect.fnUntraced(function*(place: RunPlace, settled: ReadonlyArray<SettledCall>) {
-      if (settled.length === 0 || !settled.every(({ result }) => result.terminate === true)) return false
-      const next = yield* queues.takeNext
-      yield* journal.deliver(place, next)
-      return next.length === 0
-    }, Effect.uninterruptible)
-
-    /** One model request and the calls it asks for. `prepared` is what is added to it, for this request alone. */
-    const runStep = Effect.fnUntraced(function*(
-      place: RunPlace,
-      step: number,
-      system: ReadonlyArray<string>,
-      prepared: Effect.Effect<Additions>,
-      course: Course
-    ) {
-      const { publish } = yield* EventSink
-      const { model, prices } = options.selection()
-      const started = yield* Clock.currentTimeMillis
-      const open = yield* Ref.make<OpenCalls>(new Map())
-      let left: ReadonlyArray<ContentPart> = []
-      const answered = yield* Ref.make<Option.Option<Answer>>(Option.none())
-      const body = Effect.gen(function*() {
-        const tools = yield* options.tools
-        const news = options.toolNews(tools)
-        if (news !== undefined) yield* ledger.append(news)
-        // A model is waited for anyway: what its first call needs is loaded meanwhile.
-        if (step === 0) yield* Effect.forkChild(loadValidation)
-        const added = yield* prepared
-        const messages = added.replaced ?? transcript(yield* session.entries)
-        const draft = journal.drafting()
-        const keeping = yield* Effect.forkChild(draft.keep)
-        const said = yield* askModel({
-          place,
-          step,
-          model,
-          thinking: thinkingOf(options.selection()).level,
-          system: [...system, ...added.system].join("\n\n"),
-          messages: added.messages.length === 0 ? messages : [...messages, ...added.messages],
-          tools,
-          came: draft.came,
-          watch: events.answering(),
-          left: (content) => void (left = content)
-        }).pipe(Effect.ensuring(Fiber.interrupt(keeping)))
-        const answer = { ...said, content: yield* finishedContent(hooks, about, said.content) }
-        yield* Ref.set(answered, Option.some(answer))
-        const { calls, course: judged, ...committed } = yield* commit(place, answer, course)
-        const settled = yield* runCalls(calls, tools, place, step, open)
-        const [noted, stuck] = calls.length === 0
-          ? [judged, undefined]
-          : noteCalls(judged, textOfCalls(calls), settled.every(({ result }) => result.isError))
-        const done = committed.done || (yield* endsWith(place, settled))
-        return { ...committed, done, answer: done ? answerOf(settled, tools) : undefined, course: noted, stuck }
-      })
-      yield* publish({ type: "step_start", ...place, step, model })
-      return yield* body.pipe(
-        Effect.onInterrupt(() => Effect.ignore(Effect.andThen(journal.abandon(open), journal.cut(left)))),
-        Effect.mapError((error) => ({ error, left })),
-        Effect.onExit(() =>
-          Effect.gen(function*() {
-            const answer = yield* Ref.get(answered)
-            const usage = Option.flatMapNullishOr(answer, (some) => some.usage)
-            yield* publish({
-              type: "step_end",
-              ...place,
-              step,
-              model: Option.match(answer, { onNone: () => model, onSome: (some) => some.model }),
-              ...(Option.isSome(usage) ? { usage: prices === undefined ? usage.value : { ...usage.value, cost: costOfUsage(usage.value, prices) } } : {}),
-              duration_ms: (yield* Clock.currentTimeMillis) - started
-            })
-          })
-        )
-      )
-    })
+    const runStep = yield* makeStep({ ...options, journal, transcript })
 
     /** What extensions add to a request, or make of it. */
     const prepare = Effect.fnUntraced(function*(system: ReadonlyArray<string>) {

@@ -2,7 +2,7 @@
 import { Deferred, Effect, type Scope } from "effect"
 import { type AtomicSessionShape, Frontend, HostRequestFailed } from "@nimlet/extension"
 import { type ContentPart, type ImagePart, type JsonObject, type SessionEntry, textOf } from "@nimlet/protocol"
-import type { Change, CommandRunner } from "./CommandRunner.ts"
+import type { Change, CommandUnderWay } from "./CommandRunner/ExtensionCommands.ts"
 import type { Compacted } from "./Compaction.ts"
 import type { Conversation } from "./Conversation.ts"
 import { customEntry } from "./Journal.ts"
@@ -18,7 +18,7 @@ export interface ModuleCallsOptions {
   /** Runs words when no run is under way; must not wait for that run. Absent where nobody does. */
   readonly onIdleInput?: (input: UserInput, extension: string) => Effect.Effect<void>
   /** What leaves a session; known when the agent is made. */
-  readonly whole: Effect.Effect<{ readonly commands: CommandRunner; readonly switching: Switching }>
+  readonly whole: Effect.Effect<{ readonly commands: CommandUnderWay; readonly switching: Switching }>
   /** Takes what an extension's command under way wants said when it is over; false when none is. */
   readonly follow: (words: string) => boolean
   /** Runs something when nothing else does. */

@@ -3,7 +3,7 @@ import { Effect, type Scope } from "effect"
 import type { AtomicSessionShape } from "@nimlet/extension"
 import type { JsonObject } from "@nimlet/protocol"
 import { type ThinkingLevel, thinkingLevelOf } from "@nimlet/provider"
-import type { CommandRunner } from "./CommandRunner.ts"
+import type { CommandUnderWay } from "./CommandRunner/ExtensionCommands.ts"
 import type { Conversation } from "./Conversation.ts"
 import { makeModuleCalls } from "./ModuleCalls.ts"
 import { type KnownModel, makeModuleState, type ModuleStateOptions, type Offered } from "./ModuleState.ts"
@@ -13,7 +13,7 @@ import type { UserInput } from "./Wording.ts"
 
 /** What leaves a session. */
 export interface Leaving {
-  readonly commands: CommandRunner
+  readonly commands: CommandUnderWay
   readonly switching: Switching
 }
 

@@ -8,7 +8,7 @@ import { type ApprovalRequest, Frontend } from "@nimlet/extension"
 import { changePreview } from "./ChangePreview.ts"
 import type { FileUnwritable } from "./PrivateFile.ts"
 import { acting, loadGrammar, makeProtection, type ProtectedFiles } from "./Protection.ts"
-import { grantKeys, isRememberable } from "./ShellCommand.ts"
+import { grantKeys, isRememberable } from "./Shell/Command.ts"
 import { isReadOnly, type OfferedTool } from "./ToolSet.ts"
 
 /** Remembers what was allowed for the session. */
@@ -80,12 +80,12 @@ export const makePermissions = Effect.fnUntraced(function*(options: PermissionOp
     const { name } = offered.tool
     const { interactive } = yield* Frontend
     const summary = textOf(args, "command") ?? name
-    const file = yield* protection(offered, args, interactive && !unasked())
+    const file = yield* protection(offered, args)
     if (file !== undefined) {
-      if (!interactive) return Option.some(`${file.name} is protected: changing it needs a person's yes, and nobody can be asked here`)
+      if (!interactive) return Option.some(`${file.name} is protected: ${file.sure ? "changing it" : "a command that may change it"} needs a person's yes, and nobody can be asked here`)
       const about = acting.has(name)
         ? { summary: file.name, reason: `a protected file: ${why}`, preview: changePreview(name, args) }
-        : { summary, reason: `it ${file.sure ? "changes" : "names"} ${file.name}, a protected file: ${why}` }
+        : { summary, reason: `it ${file.sure ? "changes" : "may change"} ${file.name}, a protected file: ${why}` }
       return yield* ask({ tool: name, arguments: args, ...about, canRemember: false }, [])
     }
     if (acting.has(name) || unasked()) return Option.none<string>()

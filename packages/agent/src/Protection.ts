@@ -1,7 +1,7 @@
 /** The protected file that a call would change, so that a person says yes to it first. */
 import { Effect, Option } from "effect"
 import type { JsonObject } from "@nimlet/protocol"
-import { pathsIn } from "./ShellPaths.ts"
+import { pathsIn } from "./Shell/Paths.ts"
 import type { OfferedTool } from "./ToolSet.ts"
 
 /** Tells files that decide what runs later from all others. */
@@ -22,13 +22,13 @@ export interface ProtectedFile {
 export const acting: ReadonlySet<string> = new Set(["edit", "write"])
 
 /** The shell's grammar, loaded with the first command. */
-export const loadGrammar = Effect.promise(() => import("./ShellGrammar.ts"))
+export const loadGrammar = Effect.promise(() => import("./Shell/Grammar.ts"))
 
 /** So many words of a command are looked up on the disk. */
 const mostLookedUp = 64
 
-/** Looks at a call; `perhaps` also counts files that a command names to a program that may change them. */
-export type Protection = (offered: OfferedTool, args: JsonObject, perhaps: boolean) => Effect.Effect<ProtectedFile | undefined>
+/** Looks at a call. */
+export type Protection = (offered: OfferedTool, args: JsonObject) => Effect.Effect<ProtectedFile | undefined>
 
 /** Finds what a call would change of them. An extension's tool says nothing of its files. */
 export const makeProtection = ({ mayBeProtected = () => false, protectedPath = () => Effect.succeedNone }: ProtectedFiles): Protection => {
@@ -42,18 +42,18 @@ export const makeProtection = ({ mayBeProtected = () => false, protectedPath = (
     return undefined
   })
 
-  const ofCommand = Effect.fnUntraced(function*(command: string, perhaps: boolean): Effect.fn.Return<ProtectedFile | undefined> {
+  const ofCommand = Effect.fnUntraced(function*(command: string): Effect.fn.Return<ProtectedFile | undefined> {
     const { named, written } = pathsIn(yield* loadGrammar, command)
     const changed = yield* first(written)
     if (changed !== undefined) return { name: changed, sure: true }
-    const name = perhaps ? yield* first(named) : undefined
+    const name = yield* first(named)
     return name === undefined ? undefined : { name, sure: false }
   })
 
-  return ({ extension, tool }, args, perhaps) => {
+  return ({ extension, tool }, args) => {
     const { command, path } = args
     if (extension !== undefined) return Effect.undefined
-    if (tool.name === "bash" && typeof command === "string") return ofCommand(command, perhaps)
+    if (tool.name === "bash" && typeof command === "string") return ofCommand(command)
     if (!acting.has(tool.name) || typeof path !== "string") return Effect.undefined
     return Effect.map(protectedPath(path), (found) => Option.isSome(found) ? { name: found.value, sure: true } : undefined)
   }

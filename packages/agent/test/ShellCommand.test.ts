@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { parse } from "unbash"
-import { grantKeys, isRememberable, simpleCommands } from "../src/ShellCommand.ts"
+import { grantKeys, isRememberable, simpleCommands } from "../src/Shell/Command.ts"
 
 const commands = (source: string) => simpleCommands(parse, source)
 

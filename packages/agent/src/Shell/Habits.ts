@@ -1,0 +1,122 @@
+/** Programs that change some of the files they are given, or only when told to, in ways of their own. Data and pure. */
+import { has, isOutput, operands, outputs, targets } from "./Arguments.ts"
+
+/** What is done with paths: surely changed, perhaps changed, and text that a shell runs. */
+export interface Habit {
+  readonly written?: ReadonlyArray<string>
+  readonly named?: ReadonlyArray<string>
+  readonly scripts?: ReadonlyArray<string>
+}
+
+type Words = ReadonlyArray<string>
+
+const gitReaders = new Set(
+  "add blame branch cat-file check-ignore commit describe diff fetch for-each-ref grep log ls-files ls-remote ls-tree merge-base push reflog remote rev-list rev-parse shortlog show status tag".split(" ")
+)
+/** Settings that have git run a program, or believe another place. */
+const acts =
+  /^(alias|filter|include|includeif|pager)\.|\.(askpass|attributesfile|clean|\w*cmd|\w*command|difffilter|driver|editor|external|fsmonitor|gitproxy|helper|hookspath|insteadof|pager|path|process|program|receivepack|smudge|templatedir|textconv|update|uploadpack|vcs|worktree)$/i
+
+const gitConfig = (args: Words): Habit => {
+  const files = outputs(args, /^(-f|--file)$/)
+  const asks = args.some((arg) => /^(--(get|list|show)[\w-]*|-l|get|list)$/.test(arg))
+  if (asks) return {}
+  if (files.length > 0) return { written: files }
+  const given = operands(args).filter((word) => !["set", "unset", "edit"].includes(word))
+  const [key = ""] = given
+  const elsewhere = args.some((arg) => arg === "--global" || arg === "--system")
+  if (elsewhere || (given.length < 2 && !args.some((arg) => /^(--)?unset/.test(arg)))) return {}
+  return { written: acts.test(key) ? [".git/config"] : [] }
+}
+
+const git = (args: Words): Habit => {
+  const at = args.findIndex((arg, index) => !arg.startsWith("-") && !/^-[cC]$/.test(args[index - 1] ?? ""))
+  const verb = args[at] ?? ""
+  const behind = args.slice(at + 1)
+  if (verb === "config") {
+    const done = gitConfig(behind)
+    return done.written === undefined ? done : { ...done, named: args }
+  }
+  return gitReaders.has(verb) ? { written: outputs(args, /^--output$/) } : { named: args }
+}
+
+/** A stream editor's own language can write files and run commands: what it says of paths counts where it has such words. */
+const sed = (args: Words): Habit => {
+  const given = operands(args)
+  const scripts = outputs(args, /^(-[a-zA-Z]*[ef]|--expression|--file)$/)
+  const text = scripts.length > 0 ? scripts : given.slice(0, 1)
+  return {
+    ...(args.some((arg) => /^(-\w*i|--in-place)/.test(arg)) ? { written: scripts.length > 0 ? given : given.slice(1) } : {}),
+    named: text.filter((script) => /(^|[\s;{}/|#,!\dgpIM$])[wWe]\s*[\w.~/$]/.test(script))
+  }
+}
+
+const awk = (args: Words): Habit => {
+  const given = operands(args)
+  return {
+    ...(args.some((arg, index) => arg === "inplace" && /^(-i|--include)$/.test(args[index - 1] ?? "")) ? { written: given.slice(1) } : {}),
+    named: args.filter((arg) => /[>|]|system/.test(arg))
+  }
+}
+
+/** The archive of a tar command line: what `-f` and its like name, also in a first word without a dash. */
+const archiveOfTar = (args: Words): Words => {
+  const [first = "", next] = args
+  const old = /^[a-zA-Z]+$/.test(first) && first.includes("f") && next !== undefined ? [next] : []
+  const glued = args.flatMap((arg) => /^-[a-eg-zA-Z]*f(.+)$/s.exec(arg)?.[1] ?? [])
+  return [...old, ...glued, ...outputs(args, /^(-[a-zA-Z]*f|--file)$/)]
+}
+
+const tar = (args: Words): Habit => {
+  const [first = ""] = args
+  const cluster = /^[a-zA-Z]+$/.test(first) ? `-${first}` : first
+  const given = [cluster, ...args.slice(1)]
+  const scripts = args.flatMap((arg) => /^--(?:to-command|use-compress-program|checkpoint-action=exec|rsh-command|info-script|new-volume-script)=(.*)$/s.exec(arg)?.[1] ?? [])
+  const changed = has(given, "cruA", "--create", "--append", "--update", "--concatenate", "--delete") ? archiveOfTar(args) : []
+  // What it holds is not seen, but for members that are asked for.
+  const into = has(given, "x", "--extract", "--get") ? [...outputs(args, /^(-[a-zA-Z]*C|--directory)$/), ...operands(args.slice(1)).filter((word) => !archiveOfTar(args).includes(word))] : []
+  const moved = args.includes("--remove-files") ? operands(args) : []
+  return { written: [...changed, ...into, ...moved], scripts }
+}
+
+const unzip = (args: Words): Habit => {
+  if (has(args, "lptvzZ")) return {}
+  const [, ...members] = operands(args)
+  return { written: [...outputs(args, /^-[a-zA-Z]*d$/), ...members] }
+}
+
+/** What stands behind `-x` is left out of the archive. */
+const zip = (args: Words): Habit => {
+  const out = args.findIndex((arg) => arg === "-x" || arg === "-i")
+  const given = operands(out === -1 ? args : args.slice(0, out))
+  return { written: has(args, "m", "--move") ? given : given.slice(0, 1) }
+}
+
+/** What they change is told by the words behind them alone. */
+export const habits: ReadonlyMap<string, (args: Words) => Habit> = new Map<string, (args: Words) => Habit>([
+  ["git", git],
+  ["sed", sed],
+  ["awk", awk],
+  ["gawk", awk],
+  ["tar", tar],
+  ["bsdtar", tar],
+  ["unzip", unzip],
+  ["zip", zip],
+  ["perl", (args) => args.some((arg) => /^-\w*i/.test(arg)) ? { written: operands(args), named: args } : { named: args }],
+  ["dd", (args) => ({ written: args.flatMap((arg) => arg.startsWith("of=") ? [arg.slice(3)] : []) })],
+  // Another name for a file is as good as the file: it can be changed by that name, unseen.
+  ["ln", (args) => ({ written: [...operands(args), ...targets(args)] })],
+  ["cp", (args) => ({ written: has(args, "ls", "--link", "--symbolic-link") ? [...operands(args), ...targets(args)] : targets(args) })],
+  ["install", (args) => ({ written: has(args, "d", "--directory") ? operands(args) : targets(args) })],
+  ["rsync", (args) => ({ written: targets(args), named: args })],
+  ["scp", (args) => ({ written: targets(args), named: args })],
+  ["uniq", (args) => ({ written: operands(args).slice(1) })],
+  ["xxd", (args) => ({ written: operands(args).slice(1) })],
+  ["sort", (args) => ({ written: outputs(args, isOutput) })],
+  ["tree", (args) => ({ written: outputs(args, /^-o$/) })],
+  ["less", (args) => ({ written: outputs(args, /^(-[oO]|--(LOG|log)-(FILE|file))$/) })],
+  ["rg", (args) => ({ scripts: outputs(args, /^--pre$/) })],
+  ["trap", (args) => ({ scripts: args.slice(0, 1) })],
+  ["eval", (args) => ({ scripts: [args.join(" ")] })],
+  ["watch", (args) => ({ scripts: [args.filter((arg) => !arg.startsWith("-")).join(" ")] })]
+])
