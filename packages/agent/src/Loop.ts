@@ -29,10 +29,12 @@ import { isReadOnly, type ToolSet } from "./ToolSet.ts"
 import { costOfUsage } from "./Totals.ts"
 import { type Answer, askModel } from "./Turn.ts"
 
-/** How a run ended. `text` is the last answer; without `success` an `error` event has said why. */
+/** How a run ended. `text` is its answer, empty where it ended with its tools; without `success` an `error` event has said why. */
 export interface RunResult {
   readonly success: boolean
   readonly text: string
+  /** The call whose result is the answer, where a tool gave it. */
+  readonly answer?: string
   /** What is to stand in the composer, unsent: a command's wish, or the message that a fork stands before. */
   readonly editorText?: string
 }
@@ -90,10 +92,10 @@ const untypedMessage = (text: string): Prompt.Message => Prompt.userMessage({ co
 
 const textOfCalls = (calls: ReadonlyArray<ToolUsePart>): string => JSON.stringify(calls.map(({ input, name }) => [name, input]))
 
-/** What a tool that gives answers gave; the last one counts. */
-const answerOf = (settled: ReadonlyArray<SettledCall>, tools: ToolSet): string | undefined => {
+/** The answer of a run that ends with these results: what a tool that gives answers gave, the last one. What was said before the calls is none. */
+const answerOf = (settled: ReadonlyArray<SettledCall>, tools: ToolSet): Pick<RunResult, "answer" | "text"> => {
   const last = settled.findLast(({ call, result }) => !result.isError && Option.exists(tools.find(call.name), ({ answers }) => answers === true))
-  return last === undefined ? undefined : textOf(last.result.content)
+  return last === undefined ? { text: "" } : { text: textOf(last.result.content), answer: last.call.id }
 }
 
 /** The loop of a session. */
@@ -225,8 +227,8 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
         const [noted, stuck] = calls.length === 0
           ? [judged, undefined]
           : noteCalls(judged, textOfCalls(calls), settled.every(({ result }) => result.isError))
-        const done = committed.done || (yield* endsWith(place, settled))
-        return { ...committed, done, answer: done ? answerOf(settled, tools) : undefined, course: noted, stuck }
+        const ended = yield* endsWith(place, settled)
+        return { ...committed, done: committed.done || ended, answer: ended ? answerOf(settled, tools) : undefined, course: noted, stuck }
       })
       yield* publish({ type: "step_start", ...place, step, model })
       return yield* body.pipe(
@@ -294,7 +296,7 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
           if (verdict._tag === "Fail") return yield* failed(step, verdict.why)
           nudge = verdict._tag === "GoOn" && verdict.say !== undefined ? [untypedMessage(verdict.say)] : []
           if (verdict.told !== undefined) yield* publish({ type: "diagnostic", level: "warning", message: verdict.told })
-          if (done) return { success: true, text: answer ?? said }
+          if (done) return { success: true, ...answer ?? { text: said } }
           continue
         }
         const { error, left } = outcome.failure
@@ -371,7 +373,8 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
           yield* ledger.startSync
           const unsaved = yield* ledger.unsaved
           if (unsaved !== undefined) yield* publish({ type: "error", ...place, step: -1, message: unsaved })
-          yield* publish({ type: "run_end", ...place, model: options.selection().model })
+          const { answer } = Exit.isSuccess(exit) ? exit.value : {}
+          yield* publish({ type: "run_end", ...place, model: options.selection().model, ...(answer === undefined ? {} : { answer }) })
           const result = yield* exit
           return unsaved === undefined ? result : { ...result, success: false }
         })

@@ -26,8 +26,8 @@ interface Step {
   readonly number: number
   readonly deltas: string
   readonly calls: number
-  /** How many results want the run to end with them. */
-  readonly stops: number
+  /** Ids of results that want the run to end with them. */
+  readonly stops: ReadonlyArray<unknown>
   readonly said: boolean
 }
 
@@ -37,8 +37,8 @@ interface Run {
   readonly steps: number
   readonly open: ReadonlyArray<Call>
   readonly final: boolean
-  /** All results of the last step wanted the run to end: no message has to. */
-  readonly stopped: boolean
+  /** Ids of the results of the last step, if all of them wanted the run to end: no message has to then. */
+  readonly stopped: ReadonlyArray<unknown> | undefined
   /** What its last error said. */
   readonly failed: string | undefined
   /** The last step brought no whole answer: an error has to follow, or a diagnostic and the next attempt. */
@@ -125,7 +125,7 @@ const stepRun = (run: Run, record: RecordObject, { ids, rewritten }: State, say:
       if (run.failed !== undefined) say("step_start after an error")
       if (run.broken === "untold") say("a new attempt without a diagnostic")
       if (record["step"] !== run.steps) say(`step_start has number ${String(record["step"])}, ${run.steps} is the next`)
-      return { ...run, broken: "no", steps: run.steps + 1, stopped: false, step: { number: run.steps, deltas: "", calls: 0, stops: 0, said: false } }
+      return { ...run, broken: "no", steps: run.steps + 1, stopped: undefined, step: { number: run.steps, deltas: "", calls: 0, stops: [], said: false } }
     }
     case "message_delta":
     case "thinking_delta": {
@@ -149,7 +149,7 @@ const stepRun = (run: Run, record: RecordObject, { ids, rewritten }: State, say:
       if (type === "tool_result" && typeof record["is_error"] !== "boolean") say("tool_result without is_error")
       if (type !== "tool_result") return run
       const ended = { ...run, open: run.open.filter((one) => one !== call) }
-      return step === undefined || record["terminate"] !== true ? ended : { ...ended, step: { ...step, stops: step.stops + 1 } }
+      return step === undefined || record["terminate"] !== true ? ended : { ...ended, step: { ...step, stops: [...step.stops, record["tool_id"]] } }
     }
     case "message": {
       if (record["role"] !== "assistant") return run
@@ -166,7 +166,7 @@ const stepRun = (run: Run, record: RecordObject, { ids, rewritten }: State, say:
       for (const { id } of run.open) say(`step_end before the result of ${id}`)
       if (step !== undefined && step.deltas !== "" && !step.said && step.calls > 0 && !rewritten) say("step_end before the message of the streamed text")
       const whole = step === undefined || step.said || step.calls > 0
-      const stopped = step !== undefined && step.calls > 0 && step.stops === step.calls
+      const stopped = step !== undefined && step.calls > 0 && step.stops.length === step.calls ? step.stops : undefined
       return { ...run, step: undefined, open: [], stopped, broken: whole ? "no" : "untold" }
     }
     case "error": {
@@ -180,7 +180,10 @@ const stepRun = (run: Run, record: RecordObject, { ids, rewritten }: State, say:
       if (step !== undefined) say("run_end within a step")
       for (const { id } of run.open) say(`run_end before the result of ${id}`)
       // A command's run has no step, and may have nothing to say.
-      if (!run.final && !run.stopped && run.failed === undefined && run.steps > 0) say("run_end without a final message or an error")
+      if (!run.final && run.stopped === undefined && run.failed === undefined && run.steps > 0) say("run_end without a final message or an error")
+      if (record["answer"] !== undefined && run.stopped?.includes(record["answer"]) !== true) {
+        say(`run_end names as its answer ${JSON.stringify(record["answer"])}, which is no result that ended the run`)
+      }
       return undefined
     }
     default:
@@ -237,7 +240,7 @@ const stepRecord = (before: State, record: RecordObject): State => {
   const run = state.run !== undefined
     ? stepRun(state.run, record, state, say)
     : type === "run_start"
-    ? { ids: record, step: undefined, steps: 0, open: [], final: false, stopped: false, failed: undefined, broken: "no" as const }
+    ? { ids: record, step: undefined, steps: 0, open: [], final: false, stopped: undefined, failed: undefined, broken: "no" as const }
     : undefined
   if (type === "tool_call") state.ids.add(text(record["tool_id"]))
   return {

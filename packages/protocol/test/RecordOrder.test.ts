@@ -172,6 +172,14 @@ describe("A record stream", () => {
     assert.include(problems(failed.toSpliced(-2, 0, { ...failed.find((record) => record["type"] === "step_start"), step: 1 })), "step_start after an error")
   })
 
+  it("may name as its answer a result that ended the run, and no other", () => {
+    const script = { steps: [{ text: 0, thinking: false, warning: false, parallel: false, outputs: [0] }], ending: "results" } as const
+    const naming = (answer: string) => streamOf(script).with(-2, { ...streamOf(script).at(-2), answer })
+    assert.strictEqual(problems(naming("last")), "")
+    assert.include(problems(naming("0.0")), "names as its answer \"0.0\"")
+    assert.include(problems(plain.with(-2, { ...plain.at(-2), answer: "0.1" })), "names as its answer \"0.1\"")
+  })
+
   it("may have another text than was streamed where extensions are known to change answers, and only there", () => {
     const other = changed("message", { content: "something else" })
     assert.include(problems(other), "not the text that was streamed")
