@@ -45,7 +45,7 @@ export interface NimletClient {
   readonly steer: (message: string) => Effect.Effect<void, CommandRefused | ClientClosed>
   /** Says something when the turn under way would end. */
   readonly followUp: (message: string) => Effect.Effect<void, CommandRefused | ClientClosed>
-  /** Interrupts the turn under way, if there is one. */
+  /** Interrupts the turn under way, if there is one. What was said to it and waits begins a turn of its own; `clear_queue` before takes it back. */
   readonly interrupt: Effect.Effect<void, CommandRefused | ClientClosed>
   /**
    * All records from now on, until the process ends. A taker who is 4,096 records behind holds nimlet up until it has
