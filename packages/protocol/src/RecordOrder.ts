@@ -3,18 +3,11 @@
  * then the end of the stream. Pure; the answer is a list of violations. RPC mode has replies, queues and several turns and
  * sessions besides, and tells of each turn what became of it.
  */
+import { makeRequests, type Requests } from "./RequestOrder.ts"
+import type { RecordObject, Violation } from "./Violation.ts"
 
 /** Which mode wrote the records. */
 export type RecordMode = "json" | "rpc"
-
-/** One broken rule: at which record (from 0; the number of records for the end), and what is wrong. */
-export interface Violation {
-  readonly index: number
-  readonly problem: string
-}
-
-/** A record as read, nothing of it checked. */
-export type RecordObject = Readonly<Record<string, unknown>>
 
 interface Call {
   readonly id: string
@@ -41,6 +34,8 @@ interface Run {
   readonly stopped: ReadonlyArray<unknown> | undefined
   /** What its last error said. */
   readonly failed: string | undefined
+  /** Messages of the user within it: words that waited in the queue. */
+  readonly heard: number
   /** The last step brought no whole answer: an error has to follow, or a diagnostic and the next attempt. */
   readonly broken: "no" | "untold" | "told"
 }
@@ -66,10 +61,7 @@ interface State {
   /** Something told that not all went well: an error, or a diagnostic of that level. */
   readonly faulted: boolean
   readonly ids: Set<string>
-  /** Ids of commands that began a turn, of those that were queued and may begin one, and of those whose last turn has ended. */
-  readonly accepted: Set<string>
-  readonly queued: Set<string>
-  readonly finished: Set<string>
+  readonly requests: Requests
   readonly violations: ReadonlyArray<Violation>
 }
 
@@ -81,9 +73,7 @@ const start = ({ mode = "json", rewritten = false }: Circumstances): State => ({
   rewritten,
   index: 0,
   ids: new Set(),
-  accepted: new Set(),
-  queued: new Set(),
-  finished: new Set(),
+  requests: makeRequests(),
   violations: []
 })
 
@@ -152,7 +142,10 @@ const stepRun = (run: Run, record: RecordObject, { ids, rewritten }: State, say:
       return step === undefined || record["terminate"] !== true ? ended : { ...ended, step: { ...step, stops: [...step.stops, record["tool_id"]] } }
     }
     case "message": {
-      if (record["role"] !== "assistant") return run
+      if (record["role"] !== "assistant") {
+        if (run.final || run.failed !== undefined) say("a message of the user after the run's final message or its error")
+        return { ...run, heard: run.heard + 1 }
+      }
       const final = record["final"]
       if (typeof final !== "boolean") say("an assistant message needs final")
       if (step === undefined && run.steps > 0) say("an assistant message outside a step")
@@ -191,19 +184,7 @@ const stepRun = (run: Run, record: RecordObject, { ids, rewritten }: State, say:
   }
 }
 
-/** What RPC mode says at the end of a turn, held against what was seen of it. */
-const checkOutcome = ({ accepted, finished, queued }: State, { failed }: Run, record: RecordObject, say: (problem: string) => void): void => {
-  const { error, request_id, success } = record
-  if (success !== (failed === undefined)) say(`run_end tells success ${String(success)}, ${failed === undefined ? "no" : "an"} error came before`)
-  if (success === false ? error !== failed : error !== undefined) say("run_end does not tell the turn's error")
-  if (request_id === undefined) return
-  const id = text(request_id)
-  if (!accepted.has(id) && !queued.has(id)) say(`run_end names the request ${id}, which began no turn`)
-  if (finished.has(id)) say(`a second run_end for the request ${id}`)
-  finished.add(id)
-}
-
-/** The state after one more record. Its sets are those of the state before, which is not used again. */
+/** The state after one more record. Its ids and requests are those of the state before, which is not used again. */
 const stepRecord = (before: State, record: RecordObject): State => {
   const problems: Array<string> = []
   const say = (problem: string) => void problems.push(problem)
@@ -219,11 +200,8 @@ const stepRecord = (before: State, record: RecordObject): State => {
   if (state.ended && !(mode === "rpc" && aside.has(type))) say(`${type} after session_end`)
   if (record["session_id"] === undefined ? !anonymous.has(type) : record["session_id"] !== session) say("session_id is not that of the session")
   if (state.run === undefined && inRun.has(type)) say(`${type} outside a run`)
-  if (type === "response") {
-    if (typeof record["id"] !== "string" || typeof record["ok"] !== "boolean") say("a response needs an id and ok")
-    if (record["state"] === "started") state.accepted.add(text(record["id"]))
-    if (record["state"] === "queued") state.queued.add(text(record["id"]))
-  }
+  if (type === "response") state.requests.reply(record, say)
+  if (type === "queue") state.requests.queue(record, say)
   const asks = type === "message" && record["role"] === "user"
   const says = type === "message" && record["role"] === "assistant"
   if (type === "message" && (!asks && !says || typeof record["content"] !== "string")) say("a message needs a role and content")
@@ -231,16 +209,17 @@ const stepRecord = (before: State, record: RecordObject): State => {
   if (type === "run_start" && state.run === undefined && record["prompt"] !== undefined && !state.asked) say("run_start before the user's message")
   if (type === "session_end") {
     if (state.run !== undefined) say("session_end within a run")
+    state.requests.sessionEnded(say)
     if (state.asked) say("session_end before the run of the user's message")
     if (typeof record["success"] !== "boolean") say("session_end without success")
     else if (record["success"] && state.failed) say("session_end tells success after an error")
     else if (!record["success"] && !state.faulted) say("session_end tells failure, and nothing tells why")
   }
-  if (type === "run_end" && mode === "rpc" && state.run !== undefined) checkOutcome(state, state.run, record, say)
+  if (type === "run_end" && mode === "rpc" && state.run !== undefined) state.requests.runEnded(record, state.run, say)
   const run = state.run !== undefined
     ? stepRun(state.run, record, state, say)
     : type === "run_start"
-    ? { ids: record, step: undefined, steps: 0, open: [], final: false, stopped: undefined, failed: undefined, broken: "no" as const }
+    ? { ids: record, step: undefined, steps: 0, open: [], final: false, stopped: undefined, failed: undefined, heard: 0, broken: "no" as const }
     : undefined
   if (type === "tool_call") state.ids.add(text(record["tool_id"]))
   return {
@@ -260,10 +239,10 @@ const stepRecord = (before: State, record: RecordObject): State => {
 export const checkRecords = (stream: Iterable<RecordObject>, circumstances: Circumstances = {}): ReadonlyArray<Violation> => {
   let state = start(circumstances)
   for (const record of stream) state = stepRecord(state, record)
-  const { accepted, ended, finished, index, violations } = state
+  const { ended, index, requests, violations } = state
   return [
     ...violations,
     ...(ended ? [] : [{ index, problem: "the stream ends without session_end" }]),
-    ...[...accepted].filter((id) => !finished.has(id)).map((id) => ({ index, problem: `the request ${id} has no run_end` }))
+    ...requests.missing().map((problem) => ({ index, problem }))
   ]
 }

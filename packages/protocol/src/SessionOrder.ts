@@ -2,7 +2,7 @@
  * Checks the entries of a session: that each tool call has one result, after the answer that made it and before anybody
  * speaks again or it ends, and that what entries refer to is there. Pure; the answer is a list of violations.
  */
-import type { RecordObject, Violation } from "./RecordOrder.ts"
+import type { RecordObject, Violation } from "./Violation.ts"
 
 const isObject = (value: unknown): value is RecordObject => typeof value === "object" && value !== null && !Array.isArray(value)
 const text = (value: unknown): string => typeof value === "string" ? value : ""

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Schema from "effect/Schema"
-import { checkRecords, type RecordObject } from "../src/RecordOrder.ts"
+import { checkRecords } from "../src/RecordOrder.ts"
+import type { RecordObject } from "../src/Violation.ts"
 
 const few = (high: number) => Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: high }))
 const short = Schema.isMaxLength(3)
@@ -221,7 +222,8 @@ describe("A record stream of RPC mode", () => {
     assert.strictEqual(problems(a.begin, reply("p", "started"), ...good, a.end(), reply("n", "stopped"), b.begin, queue, reply("q", "started"), ...failed, b.end(false)), "")
     const interrupted = turn("a", "1", { success: false, error: "Interrupted" }, "Interrupted")
     assert.strictEqual(problems(a.begin, ...interrupted, a.end(true)), "")
-    assert.strictEqual(problems(a.begin, reply("p", "queued"), ...good, a.end()), "")
+    const waits = (action: string, depth: number) => ({ version, type: "queue", session_id: "a", action, mode: "steer", request_id: "p", depth })
+    assert.strictEqual(problems(a.begin, waits("enqueue", 1), reply("p", "queued"), waits("dequeue", 0), ...good, a.end()), "")
   })
 
   it("is refused when a prompt has no end, two, or that of nobody", () => {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Schema from "effect/Schema"
-import type { RecordObject } from "../src/RecordOrder.ts"
 import { checkEntries } from "../src/SessionOrder.ts"
+import type { RecordObject } from "../src/Violation.ts"
 
 const user = { type: "user", role: "user", content: [{ type: "text", text: "hi" }], entry_id: "1" }
 const calling = (...ids: ReadonlyArray<string>) =>
