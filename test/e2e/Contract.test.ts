@@ -139,7 +139,16 @@ describe("nimlet replay", () => {
   it("needs exactly one file; other words are a prompt", async () => {
     await using space = await makeWorkspace()
     expect((await space.nimlet(["replay", "--help"])).stdout).toContain("FILE")
-    expect((await space.nimlet(["--provider", "offline", "replay", "the", "video"])).stderr).not.toContain("cannot read")
+    for (const mode of [["-p"], ["--mode", "json"]]) {
+      expect((await space.nimlet([...mode, "--provider", "offline", "replay", "the", "video"])).stderr).toBe("")
+      const meant = await space.nimlet([...mode, "--provider", "offline", "replay", "a.jsonl", "b.jsonl"])
+      expect([meant.code, meant.stderr]).toEqual([0, "nimlet: these words go to the model as a prompt; for the command see `nimlet replay --help`\n"])
+      expect((await space.nimlet([...mode, "--provider", "offline", "replay", "one", "two"])).stderr).toBe("")
+    }
+    await Promise.all(["one", "two"].map((name) => space.file(name, "")))
+    expect((await space.nimlet(["-p", "--provider", "offline", "replay", "one", "two"])).stderr).toContain("nimlet replay --help")
+    expect((await space.nimlet(["-p", "--provider", "offline", "sessions", "delete"], { stdin: "some text" })).stderr).toBe("")
+    expect((await space.nimlet(["sessions", "--help"])).stdout).toContain("restore")
   })
 })
 

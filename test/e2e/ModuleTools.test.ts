@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { checkRecords } from "@nimlet/protocol"
+import { startNimlet } from "@nimlet/sdk"
 import { startModelStub } from "../kit/ModelStub.ts"
 import { anthropic, chat, chatConfig } from "../kit/Providers.ts"
 import { makeWorkspace, records, type Workspace } from "../kit/Workspace.ts"
@@ -44,8 +45,33 @@ describe("a structured answer", () => {
     expect(resultsIn(run.stdout)).toMatchObject([{ tool_name: "structured_output", terminate: true, output: "{\n  \"verdict\": \"fine\"\n}" }])
     expect(all.filter(({ type }) => type === "step_start")).toHaveLength(1)
     expect(all.at(-1)).toMatchObject({ type: "session_end", success: true })
+    expect(all.at(-2)!["answer"]).toBe(resultsIn(run.stdout)[0]!["tool_id"])
     const shown = await space.nimlet([...scripted, "go"])
     expect(shown.stdout).toContain("\"verdict\": \"fine\"")
+  })
+
+  it("is the answer that a program's client gets, too", async () => {
+    await using space = await makeWorkspace()
+    await space.file(`${root}/decide.ts`, deciding(""))
+    await script(space, { text: "I think.", tool: "structured_output", args: { verdict: "fine" } })
+    const bin = process.env["NIMLET_BIN"] ?? join(import.meta.dirname, "../../apps/cli/dist/nimlet.mjs")
+    await using client = await startNimlet({ bin, args: scripted, cwd: space.work, env: { PATH: process.env["PATH"]!, HOME: space.home } })
+    expect(await client.prompt("go")).toEqual({ success: true, text: "{\n  \"verdict\": \"fine\"\n}", error: undefined })
+    expect(await client.prompt("again")).toMatchObject({ success: true, text: "done" })
+  })
+
+  it("is none when another tool ends the run: print mode writes nothing then, whatever was said before", async () => {
+    await using space = await makeWorkspace()
+    await space.file(`${root}/deploy.ts`, `export default (pi) => pi.registerTool({
+      name: "deploy", label: "Deploy", description: "Deploys.", parameters: { type: "object", properties: {} },
+      execute: async () => ({ content: [{ type: "text", text: "deployed" }], details: {}, terminate: true })
+    })`)
+    await script(space, { text: "I look first.", tool: "deploy", args: {} })
+    const run = await space.nimlet(["-p", ...scripted, "go"])
+    expect([run.code, run.stdout, run.stderr]).toEqual([0, "", ""])
+    const stream = records((await space.nimlet(["--mode", "json", ...scripted, "go"])).stdout)
+    expect(checkRecords(stream)).toEqual([])
+    expect(stream.at(-2)).not.toHaveProperty("answer")
   })
 
   // A-144 A-151 A-152

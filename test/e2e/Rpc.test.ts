@@ -171,6 +171,49 @@ describe("nimlet --mode rpc", () => {
     expect(await lastingSurvivors(space.root)).toEqual([])
   })
 
+  it("begins a turn with the oldest text that an interrupted turn has left, before anything else can come; the rest is said within it", async () => {
+    await using space = await makeWorkspace()
+    await using stub = await startModelStub([
+      { deltas: ["well "], hang: 4 }, { tools: [{ name: "bash", args: { command: slow } }] }, { text: "Steered." }, { text: "Followed." }, { deltas: ["again "], hang: 4 }
+    ])
+    const rpc = startRpc(space, anthropic.args, { env: anthropic.env(stub.url) })
+    const first = rpc.send("prompt", { message: "go" })
+    await rpc.until((record) => record["type"] === "message_delta")
+    const [follow, steer] = [rpc.send("follow_up", { message: "then this" }), rpc.send("steer", { message: "mind that" })]
+    await rpc.until((record) => record["id"] === steer)
+    rpc.raw(`{"id":"stop","type":"interrupt"}\n{"id":"p","type":"prompt","message":"no room"}\n{"id":"n","type":"new"}\n{"id":"s","type":"get_state"}\n`)
+    const reply = (id: string) => rpc.until((record) => record["type"] === "response" && record["id"] === id)
+    expect(await reply("stop")).toMatchObject({ state: "interrupting" })
+    expect(await reply("p")).toMatchObject({ ok: false, error: expect.stringContaining("streamingBehavior") })
+    expect(await reply("n")).toMatchObject({ ok: false, error: expect.stringContaining("busy with a turn") })
+    expect(await reply("s")).toMatchObject({ busy: true, queued: 1 })
+    await space.file("go", "")
+    expect(await rpc.turn(first)).toMatchObject({ success: false, error: "Interrupted" })
+    expect(await rpc.turn(steer)).toMatchObject({ success: true, request_ids: [follow] })
+    expect(ofType(rpc, "run_start").map(({ prompt }) => prompt)).toEqual(["go", "mind that"])
+    // What waits when we are told to end is taken back, and told.
+    rpc.send("prompt", { message: "again" })
+    await rpc.until((record) => record["delta"] === "again ")
+    await rpc.ask("follow_up", { message: "never said" })
+    const { stdout } = await rpc.end()
+    expectRight(stdout)
+    expect(records(stdout).filter(({ type }) => type === "queue").at(-1)).toMatchObject({ action: "clear", depth: 0 })
+  })
+
+  it("ends what an interrupted turn has left by further interrupts, each with its own end", async () => {
+    await using space = await makeWorkspace()
+    await using stub = await startModelStub([{ tools: [{ name: "bash", args: { command: "trap '' TERM; echo begun; while :; do sleep 1; done" } }] }, { text: "Well." }])
+    const rpc = startRpc(space, anthropic.args, { env: anthropic.env(stub.url) })
+    rpc.send("prompt", { message: "go" })
+    await rpc.until((record) => record["type"] === "tool_output_delta")
+    const left = ["one", "two"].map((message) => rpc.send("follow_up", { message }))
+    await rpc.until((record) => record["id"] === left[1])
+    rpc.raw(`{"id":"i1","type":"interrupt"}\n{"id":"i2","type":"interrupt"}\n{"id":"i3","type":"interrupt"}\n{"id":"p","type":"prompt","message":"now"}\n`)
+    for (const id of left) expect(await rpc.turn(id)).toMatchObject({ success: false, error: "Interrupted" })
+    expect(await rpc.turn("p")).toMatchObject({ success: true })
+    expectRight((await rpc.end()).stdout)
+  })
+
   it("leaves one result a call and a usable session wherever a turn is interrupted", async () => {
     await using space = await makeWorkspace()
     await space.file("a.txt", "alpha\n")

@@ -3,7 +3,8 @@
  * that `nimlet fix --the bug` asks for just that. Pure.
  */
 import { Result, Schema } from "effect"
-import { type Draft, type Flag, type ForeignFlag, type Invocation, listFlags, type Operand, runFlags, type Subcommand, subcommands } from "./Flags.ts"
+import { type Draft, type Flag, type ForeignFlag, type Invocation, listFlags, type Operand, runFlags, type Subcommand, type SubcommandGroup, subcommandGroups, subcommands } from "./Flags.ts"
+import { type NearCommand, nearCommand } from "./NearCommand.ts"
 
 /** A command line that cannot be followed; `problem` names the word and the remedy. Exit code 2. */
 export class UsageError extends Schema.TaggedError<UsageError>()("UsageError", { problem: Schema.String }) {
@@ -17,11 +18,12 @@ export const shells = ["bash", "zsh", "fish", "powershell"] as const
 
 /** What to do: tell something and leave, or run. */
 export type Command =
-  | { readonly kind: "help"; readonly subcommand?: Subcommand["name"] }
+  | { readonly kind: "help"; readonly subcommand?: Subcommand["name"] | SubcommandGroup }
   | { readonly kind: "version" }
   | { readonly kind: "completions"; readonly shell: (typeof shells)[number] }
   | { readonly kind: "subcommand"; readonly name: Subcommand["name"]; readonly invocation: Invocation }
-  | { readonly kind: "run"; readonly invocation: Invocation }
+  // `near`: what its prompt was most likely meant for.
+  | { readonly kind: "run"; readonly invocation: Invocation; readonly near?: NearCommand }
 
 const initial: Invocation = {
   mode: "text",
@@ -133,6 +135,9 @@ const fits = (operands: ReadonlyArray<Operand>, words: ReadonlyArray<string>): b
 
 /** A subcommand, when its words stand here and nothing stands around them but what it takes. */
 const subcommandAt = (argv: ReadonlyArray<string>, before: Reading, draft: Draft): Command | undefined => {
+  const [word, flag, ...more] = argv.slice(before.at)
+  const group = subcommandGroups.find((name) => name === word)
+  if (group !== undefined && !before.closed && before.at === 0 && (flag === "--help" || flag === "-h") && more.length === 0) return { kind: "help", subcommand: group }
   const here = subcommands.find(({ name }) => name.split(" ").every((word, index) => argv[before.at + index] === word))
   if (here === undefined || before.closed || !before.used.every((flag) => here.flags.includes(flag))) return undefined
   const invocation: Draft = { ...draft }
@@ -160,7 +165,7 @@ export const parseArgv = (argv: ReadonlyArray<string>, registered?: Registered):
   const others = registered === undefined ? {} : { registered }
   const read = argv.includes("--list-models") ? readFlags(argv, 0, listFlags, draft, undefined) : readFlags(argv, 0, runFlags, draft, others)
   if (Result.isFailure(read)) return Result.fail(read.failure)
-  const { at, ending } = read.success
+  const { at, closed, ending } = read.success
   if (ending !== undefined) return Result.succeed(ending)
   if (draft.listModels) {
     return Result.succeed({ kind: "subcommand", name: "models list", invocation: { ...draft, json: draft.json || draft.mode === "json", operands: argv.slice(at) } })
@@ -171,6 +176,8 @@ export const parseArgv = (argv: ReadonlyArray<string>, registered?: Registered):
   if (draft.approve && draft.noApprove) return fail("--approve and --no-approve contradict each other")
   if (draft.script !== undefined && draft.provider === undefined) draft.provider = "scripted"
   if (draft.provider === "scripted" && draft.script === undefined) return fail("--provider scripted needs --script FILE")
-  draft.prompt = argv.slice(at).join(" ").trim()
-  return Result.succeed({ kind: "run", invocation: draft })
+  const words = argv.slice(at)
+  draft.prompt = words.join(" ").trim()
+  const near = closed ? undefined : nearCommand(words)
+  return Result.succeed({ kind: "run", invocation: draft, ...(near === undefined ? {} : { near }) })
 }

@@ -1,11 +1,12 @@
 /** From the words of a command line to an exit code. Everything a person reads about a failure is written here. */
-import { Duration, Effect, type FileSystem, Path, Result, type Scope, Stdio } from "effect"
+import { Duration, Effect, FileSystem, Path, Result, type Scope, Stdio } from "effect"
 import type { ChildProcessSpawner } from "effect/process"
 import manifest from "../package.json" with { type: "json" }
 import { type Command, parseArgv, UsageError } from "./Argv.ts"
 import { type Invocation, usage } from "./Flags.ts"
 import { editText } from "./ExternalEditor.ts"
 import { editorOf, type Host, wantsColours } from "./Host.ts"
+import type { NearCommand } from "./NearCommand.ts"
 import { jsonMode } from "./modes/Json.ts"
 import { withLastWords } from "./modes/LastWords.ts"
 import type { Mode } from "./modes/Mode.ts"
@@ -67,7 +68,16 @@ const isSitting = Effect.fnUntraced(function*(invocation: Invocation, host: Host
 
 const failed = (error: StartupError | UsageError) => error instanceof UsageError ? usageFailed(error.problem) : couldNotStart(error)
 
-const invoke = Effect.fnUntraced(function*(invocation: Invocation, host: Host) {
+/** Tells whoever typed words for a subcommand that they became a prompt. */
+const tellNear = Effect.fnUntraced(function*({ files, help }: NearCommand, host: Host) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const there = yield* Effect.forEach(files, (file) => Effect.orElseSucceed(fs.exists(path.resolve(host.cwd, file)), () => false))
+  if (there.includes(false)) return
+  yield* (yield* Output).err(`nimlet: these words go to the model as a prompt; for the command see \`nimlet ${help} --help\`\n`)
+})
+
+const invoke = Effect.fnUntraced(function*({ invocation, near }: Extract<Command, { readonly kind: "run" }>, host: Host) {
   if (yield* isSitting(invocation, host)) {
     const { interact } = yield* Effect.promise(() => import("./modes/Interactive.ts"))
     return yield* Effect.catch(interact(invocation, host), failed)
@@ -79,6 +89,8 @@ const invoke = Effect.fnUntraced(function*(invocation: Invocation, host: Host) {
   if (!rpc && invocation.prompt === "" && piped.text === "") {
     return yield* usageFailed("nimlet needs a prompt, on the command line or on standard input.")
   }
+  // What is piped in is something to speak about.
+  if (near !== undefined && piped.text === "") yield* tellNear(near, host)
   const mode = yield* modeOf(invocation, host)
   return yield* run(invocation, host, mode, { typed: invocation.prompt, piped }).pipe(
     Effect.map((result) => result.success ? 0 : 1),
@@ -132,5 +144,5 @@ const runCommandLine = Effect.fnUntraced(function*(host: Host) {
   const parsed = parseArgv(host.argv)
   if (Result.isFailure(parsed)) return yield* usageFailed(parsed.failure.problem)
   const command = parsed.success
-  return yield* command.kind === "run" ? invoke(command.invocation, host) : obey(command, host)
+  return yield* command.kind === "run" ? invoke(command, host) : obey(command, host)
 })

@@ -253,6 +253,11 @@ export interface Subcommand {
 /** What is done with sessions that are not run. */
 export type SessionCommand = `sessions ${"list" | "show" | "name" | "delete" | "restore" | "fork" | "export"}`
 
+/** The first words of subcommands that have two. */
+export const subcommandGroups = ["extension", "models", "sessions"] as const
+/** The first word of subcommands that have two. */
+export type SubcommandGroup = (typeof subcommandGroups)[number]
+
 const id: Operand = { name: "ID", about: "the id of a session", shape: /^[A-Za-z0-9_-]+$/ }
 const sessionsOf = (name: SessionCommand, about: string, flags: ReadonlyArray<Flag>, ...operands: ReadonlyArray<Operand>): Subcommand =>
   ({ name, about, flags, operands })
@@ -328,7 +333,8 @@ nimlet SUBCOMMAND [FLAGS]
   nimlet replay FILE                      what is wrong in a recorded stream or session
 
 Flags stand before the prompt; everything from its first word on is the prompt. A subcommand has nothing behind it but
-what it takes: \`nimlet doctor\` is one, \`nimlet doctor my code\` and \`nimlet -- doctor\` are prompts.
+what it takes: \`nimlet doctor\` is one, \`nimlet doctor my code\` and \`nimlet -- doctor\` are prompts. Where a prompt looks
+like one mistyped, standard error says so.
 
 ${runFlags.map(row).join("\n")}
   --completions SHELL    a script that completes these words in bash, zsh, fish or powershell

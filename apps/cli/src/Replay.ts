@@ -45,8 +45,11 @@ export const replay = (text: string): Replay => {
   if (text !== "" && !complete) findings.push({ line: lines.length, problem: "the last line has no end" })
   const values = good.map(({ value }) => value)
   const headed = values[0]?.["type"] === "session"
-  const stored = headed || values.length > 0 && values.every((value) => value["version"] !== 1)
+  const stored = values.some((value) => value["type"] === "session") || values.length > 0 && values.every((value) => value["version"] !== 1)
   const rpc = values.some((value) => value["type"] === "response")
+  if (stored && !(headed && typeof values[0]?.["workspace"] === "string")) {
+    findings.push({ line: good[0]?.line ?? 1, problem: "this is no header of a session: type session, and a workspace" })
+  }
   const [first, checked] = stored
     ? [headed ? 1 : 0, checkEntries(headed ? values.slice(1) : values)]
     : [0, checkRecords(values, { mode: rpc ? "rpc" : "json" })]

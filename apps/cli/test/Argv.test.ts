@@ -124,6 +124,8 @@ describe("parseArgv", () => {
 
   it("knows the help of a subcommand from that of all, and shells it can teach", () => {
     assert.deepStrictEqual(parseArgv(["extension", "list", "--json", "-h"]), Result.succeed({ kind: "help", subcommand: "extension list" }))
+    assert.deepStrictEqual(parseArgv(["sessions", "--help"]), Result.succeed({ kind: "help", subcommand: "sessions" }))
+    assert.strictEqual(run("sessions", "--help", "me").prompt, "sessions --help me")
     assert.deepStrictEqual(parseArgv(["--completions", "fish"]), Result.succeed({ kind: "completions", shell: "fish" }))
     assert.include(problem("--completions", "cmd"), "fish")
     assert.include(problem("--completions"), "--completions")

@@ -21,10 +21,12 @@ import { type Additions, type Admission, admit, beforeStart, contextAdditions, t
 import { aboutSession } from "./Selection.ts"
 import type { SystemText } from "./SystemPrompt.ts"
 
-/** How a run ended. `text` is the last answer; without `success` an `error` event has said why. */
+/** How a run ended. `text` is its answer, empty where it ended with its tools; without `success` an `error` event has said why. */
 export interface RunResult {
   readonly success: boolean
   readonly text: string
+  /** The call whose result is the answer, where a tool gave it. */
+  readonly answer?: string
   /** What is to stand in the composer, unsent: a command's wish, or the message that a fork stands before. */
   readonly editorText?: string
 }
@@ -121,7 +123,7 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
           if (verdict._tag === "Fail") return yield* failed(step, verdict.why)
           nudge = verdict._tag === "GoOn" && verdict.say !== undefined ? [untypedMessage(verdict.say)] : []
           if (verdict.told !== undefined) yield* publish({ type: "diagnostic", level: "warning", message: verdict.told })
-          if (done) return { success: true, text: answer ?? said }
+          if (done) return { success: true, ...answer ?? { text: said } }
           continue
         }
         const { error, left } = outcome.failure
@@ -198,7 +200,8 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
           yield* ledger.startSync
           const unsaved = yield* ledger.unsaved
           if (unsaved !== undefined) yield* publish({ type: "error", ...place, step: -1, message: unsaved })
-          yield* publish({ type: "run_end", ...place, model: options.selection().model })
+          const { answer } = Exit.isSuccess(exit) ? exit.value : {}
+          yield* publish({ type: "run_end", ...place, model: options.selection().model, ...(answer === undefined ? {} : { answer }) })
           const result = yield* exit
           return unsaved === undefined ? result : { ...result, success: false }
         })

@@ -225,8 +225,9 @@ export const makeSwitching = Effect.fnUntraced(function*<E, R>(
         const destination: Destination = { session: next.session, title: next.history.title, text }
         yield* entering(destination)
         yield* leave(reason, id)
-        const { ledger, session: from } = current
+        const { ledger, queues, session: from } = current
         current = next
+        yield* queues.clear
         yield* save(from)
         const unsaved = yield* ledger.unsaved
         yield* from.close

@@ -5,7 +5,7 @@ import type { Files } from "@nimlet/tools"
 import { makeActiveTools } from "../src/ActiveTools.ts"
 import { systemPrompt } from "../src/SystemPrompt.ts"
 import { toolSet } from "../src/ToolSet.ts"
-import { calls, gauge, says, settle, shape, tool, withAgent } from "./Rig.ts"
+import { calls, gauge, says, saysAndCalls, settle, shape, tool, withAgent } from "./Rig.ts"
 
 const offer = (name: string, more: Partial<ExtensionTool> = {}): ExtensionTool => ({
   name, description: name, inputSchema: { type: "object" }, capabilities: ["write"], extension: "module", unasked: true, parallel: true, ...more
@@ -149,6 +149,15 @@ describe("results that end the run", () => {
         assert.deepStrictEqual([success, text, asked.length], [true, "", 1])
         assert.deepStrictEqual((yield* entries).filter(({ type }) => type === "tool_result").map((entry) => "terminate" in entry && entry.terminate), [true, true])
         assert.deepStrictEqual(shape(events).slice(-4), ["tool_result", "tool_result", "step_end", "run_end"])
+        assert.notProperty(events.at(-1), "answer")
+      })))
+
+  it.effect("leave the run without an answer when none of them is one: what was said before the calls is none", () =>
+    withAgent({ ...answering({ one: final }), replies: [saysAndCalls("I look first.", "one")] }, ({ asked, events, prompt }) =>
+      Effect.gen(function*() {
+        assert.deepStrictEqual(yield* prompt("go"), { success: true, text: "" })
+        assert.strictEqual(asked.length, 1)
+        assert.isTrue(events.some((event) => event.type === "message" && event.content === "I look first."))
       })))
 
   //
@@ -161,9 +170,10 @@ describe("results that end the run", () => {
 
   //
   it.effect("give the run their answer when it is a structured one", () =>
-    withAgent(answering({ decide: final }), ({ prompt }) =>
+    withAgent(answering({ one: final, decide: final, two: final }), ({ events, prompt }) =>
       Effect.gen(function*() {
-        assert.deepInclude(yield* prompt("go"), { success: true, text: "{\"by\": \"decide\"}" })
+        assert.deepStrictEqual(yield* prompt("go"), { success: true, text: "{\"by\": \"decide\"}", answer: "decide" })
+        assert.deepInclude(events.at(-1), { type: "run_end", answer: "decide" })
       })))
 
   //

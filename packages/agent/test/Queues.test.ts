@@ -89,6 +89,18 @@ describe("what is said during a run", () => {
         assert.deepStrictEqual((yield* agent.queued).steering, [])
       })))
 
+  it.effect("is taken back when the session is left for another, which is told of the old one", () =>
+    withAgent({ replies: [hangsAfter("half")], agent: { onIdleInput: () => Effect.void } }, ({ agent, events, prompt, session }) =>
+      Effect.gen(function*() {
+        const running = yield* Effect.forkChild(prompt("go"))
+        yield* settle
+        yield* agent.steer("wait")
+        yield* Fiber.interrupt(running)
+        yield* agent.newSession
+        assert.deepInclude(events.findLast(({ type }) => type === "queue"), { action: "clear", session_id: session.id, depth: 0 })
+        assert.deepStrictEqual((yield* agent.queued).steering, [])
+      })))
+
   it.effect("is dropped with a diagnostic when the run fails and nobody could take it back", () =>
     withAgent({ replies: [hangsAfter("half")] }, ({ agent, events, prompt }) =>
       Effect.gen(function*() {

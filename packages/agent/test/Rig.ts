@@ -11,7 +11,7 @@ import {
 import { type AgentEvent, type CommandContext, type HookName, type HookPayload, moduleEvents, type SessionEntry } from "@nimlet/protocol"
 import { type Session, Sessions } from "@nimlet/session"
 import { type Tool, textResult } from "@nimlet/tools"
-import { Agent, type AgentOptions, type Compacted, type CompactionSettings, EventSink, type ModelChoice, type RequiredExtensionMissing, type UserInput } from "../src/index.ts"
+import { Agent, type AgentOptions, type Compacted, type CompactionSettings, EventSink, type ModelChoice, type RequiredExtensionMissing, type RunResult, type UserInput } from "../src/index.ts"
 
 type Part = Response.StreamPartEncoded
 /** What the model does when it is asked: it answers, fails, or hangs after what it said. */
@@ -38,6 +38,12 @@ export const breaksAfter = (text: string, reason: AiError.AiErrorReason): Reply 
 /** An answer that calls tools, one after the other; `id` defaults to the tool's name. */
 export const calls = (...made: Array<{ readonly name: string; readonly args?: unknown; readonly id?: string }>): Reply => [
   ...made.map(({ args = {}, id, name }): Part => ({ type: "tool-call", id: id ?? name, name, params: args })),
+  finish("tool-calls")
+]
+/** An answer that says something and then calls tools. */
+export const saysAndCalls = (text: string, ...names: ReadonlyArray<string>): Reply => [
+  ...words(text),
+  ...names.map((name): Part => ({ type: "tool-call", id: name, name, params: {} })),
   finish("tool-calls")
 ]
 /** A model that says something and then nothing more. */
@@ -107,7 +113,7 @@ export interface RigOptions {
 
 /** What a test sees. */
 export interface Rig {
-  readonly prompt: (typed: string, piped?: string) => Effect.Effect<{ readonly success: boolean; readonly text: string; readonly editorText?: string }>
+  readonly prompt: (typed: string, piped?: string) => Effect.Effect<RunResult>
   readonly compact: (instruction: string) => Effect.Effect<Compacted>
   readonly agent: Agent["Service"]
   readonly session: Session

@@ -25,8 +25,9 @@ export type AgentEvent =
     readonly final: boolean
   }
   | RunPlace & { readonly type: "run_start"; readonly prompt: string }
-  // `followed`: a command's own run has ended, and what it wants said to the model is run next.
-  | RunPlace & { readonly type: "run_end"; readonly model?: string; readonly followed?: boolean }
+  // `answer`: the call whose output is the run's answer, where it has no final message. `followed`: a command's own run has
+  // ended, and what it wants said to the model is run next.
+  | RunPlace & { readonly type: "run_end"; readonly model?: string; readonly answer?: string; readonly followed?: boolean }
   | RunPlace & { readonly type: "step_start"; readonly step: number; readonly model: string }
   | RunPlace & {
     readonly type: "step_end"

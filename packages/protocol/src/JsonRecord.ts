@@ -1,7 +1,7 @@
 /**
  * Records of JSON mode, one object a line (seed 002). Member order is what people read: version, type, ids, payload,
  * `duration_ms` last. Beyond the seed are only fields: `usage` on `step_end`, `extension` on `diagnostic`, `terminate` on
- * `tool_result`, and what RPC mode adds.
+ * `tool_result`, `answer` on `run_end`, and what RPC mode adds.
  */
 import type { AgentEvent } from "./AgentEvent.ts"
 

@@ -3,18 +3,11 @@
  * then the end of the stream. Pure; the answer is a list of violations. RPC mode has replies, queues and several turns and
  * sessions besides, and tells of each turn what became of it.
  */
+import { makeRequests, type Requests } from "./RequestOrder.ts"
+import type { RecordObject, Violation } from "./Violation.ts"
 
 /** Which mode wrote the records. */
 export type RecordMode = "json" | "rpc"
-
-/** One broken rule: at which record (from 0; the number of records for the end), and what is wrong. */
-export interface Violation {
-  readonly index: number
-  readonly problem: string
-}
-
-/** A record as read, nothing of it checked. */
-export type RecordObject = Readonly<Record<string, unknown>>
 
 interface Call {
   readonly id: string
@@ -26,8 +19,8 @@ interface Step {
   readonly number: number
   readonly deltas: string
   readonly calls: number
-  /** How many results want the run to end with them. */
-  readonly stops: number
+  /** Ids of results that want the run to end with them. */
+  readonly stops: ReadonlyArray<unknown>
   readonly said: boolean
 }
 
@@ -37,10 +30,12 @@ interface Run {
   readonly steps: number
   readonly open: ReadonlyArray<Call>
   readonly final: boolean
-  /** All results of the last step wanted the run to end: no message has to. */
-  readonly stopped: boolean
+  /** Ids of the results of the last step, if all of them wanted the run to end: no message has to then. */
+  readonly stopped: ReadonlyArray<unknown> | undefined
   /** What its last error said. */
   readonly failed: string | undefined
+  /** Messages of the user within it: words that waited in the queue. */
+  readonly heard: number
   /** The last step brought no whole answer: an error has to follow, or a diagnostic and the next attempt. */
   readonly broken: "no" | "untold" | "told"
 }
@@ -66,10 +61,7 @@ interface State {
   /** Something told that not all went well: an error, or a diagnostic of that level. */
   readonly faulted: boolean
   readonly ids: Set<string>
-  /** Ids of commands that began a turn, of those that were queued and may begin one, and of those whose last turn has ended. */
-  readonly accepted: Set<string>
-  readonly queued: Set<string>
-  readonly finished: Set<string>
+  readonly requests: Requests
   readonly violations: ReadonlyArray<Violation>
 }
 
@@ -81,9 +73,7 @@ const start = ({ mode = "json", rewritten = false }: Circumstances): State => ({
   rewritten,
   index: 0,
   ids: new Set(),
-  accepted: new Set(),
-  queued: new Set(),
-  finished: new Set(),
+  requests: makeRequests(),
   violations: []
 })
 
@@ -125,7 +115,7 @@ const stepRun = (run: Run, record: RecordObject, { ids, rewritten }: State, say:
       if (run.failed !== undefined) say("step_start after an error")
       if (run.broken === "untold") say("a new attempt without a diagnostic")
       if (record["step"] !== run.steps) say(`step_start has number ${String(record["step"])}, ${run.steps} is the next`)
-      return { ...run, broken: "no", steps: run.steps + 1, stopped: false, step: { number: run.steps, deltas: "", calls: 0, stops: 0, said: false } }
+      return { ...run, broken: "no", steps: run.steps + 1, stopped: undefined, step: { number: run.steps, deltas: "", calls: 0, stops: [], said: false } }
     }
     case "message_delta":
     case "thinking_delta": {
@@ -149,10 +139,13 @@ const stepRun = (run: Run, record: RecordObject, { ids, rewritten }: State, say:
       if (type === "tool_result" && typeof record["is_error"] !== "boolean") say("tool_result without is_error")
       if (type !== "tool_result") return run
       const ended = { ...run, open: run.open.filter((one) => one !== call) }
-      return step === undefined || record["terminate"] !== true ? ended : { ...ended, step: { ...step, stops: step.stops + 1 } }
+      return step === undefined || record["terminate"] !== true ? ended : { ...ended, step: { ...step, stops: [...step.stops, record["tool_id"]] } }
     }
     case "message": {
-      if (record["role"] !== "assistant") return run
+      if (record["role"] !== "assistant") {
+        if (run.final || run.failed !== undefined) say("a message of the user after the run's final message or its error")
+        return { ...run, heard: run.heard + 1 }
+      }
       const final = record["final"]
       if (typeof final !== "boolean") say("an assistant message needs final")
       if (step === undefined && run.steps > 0) say("an assistant message outside a step")
@@ -166,7 +159,7 @@ const stepRun = (run: Run, record: RecordObject, { ids, rewritten }: State, say:
       for (const { id } of run.open) say(`step_end before the result of ${id}`)
       if (step !== undefined && step.deltas !== "" && !step.said && step.calls > 0 && !rewritten) say("step_end before the message of the streamed text")
       const whole = step === undefined || step.said || step.calls > 0
-      const stopped = step !== undefined && step.calls > 0 && step.stops === step.calls
+      const stopped = step !== undefined && step.calls > 0 && step.stops.length === step.calls ? step.stops : undefined
       return { ...run, step: undefined, open: [], stopped, broken: whole ? "no" : "untold" }
     }
     case "error": {
@@ -180,7 +173,10 @@ const stepRun = (run: Run, record: RecordObject, { ids, rewritten }: State, say:
       if (step !== undefined) say("run_end within a step")
       for (const { id } of run.open) say(`run_end before the result of ${id}`)
       // A command's run has no step, and may have nothing to say.
-      if (!run.final && !run.stopped && run.failed === undefined && run.steps > 0) say("run_end without a final message or an error")
+      if (!run.final && run.stopped === undefined && run.failed === undefined && run.steps > 0) say("run_end without a final message or an error")
+      if (record["answer"] !== undefined && run.stopped?.includes(record["answer"]) !== true) {
+        say(`run_end names as its answer ${JSON.stringify(record["answer"])}, which is no result that ended the run`)
+      }
       return undefined
     }
     default:
@@ -188,19 +184,7 @@ const stepRun = (run: Run, record: RecordObject, { ids, rewritten }: State, say:
   }
 }
 
-/** What RPC mode says at the end of a turn, held against what was seen of it. */
-const checkOutcome = ({ accepted, finished, queued }: State, { failed }: Run, record: RecordObject, say: (problem: string) => void): void => {
-  const { error, request_id, success } = record
-  if (success !== (failed === undefined)) say(`run_end tells success ${String(success)}, ${failed === undefined ? "no" : "an"} error came before`)
-  if (success === false ? error !== failed : error !== undefined) say("run_end does not tell the turn's error")
-  if (request_id === undefined) return
-  const id = text(request_id)
-  if (!accepted.has(id) && !queued.has(id)) say(`run_end names the request ${id}, which began no turn`)
-  if (finished.has(id)) say(`a second run_end for the request ${id}`)
-  finished.add(id)
-}
-
-/** The state after one more record. Its sets are those of the state before, which is not used again. */
+/** The state after one more record. Its ids and requests are those of the state before, which is not used again. */
 const stepRecord = (before: State, record: RecordObject): State => {
   const problems: Array<string> = []
   const say = (problem: string) => void problems.push(problem)
@@ -216,11 +200,8 @@ const stepRecord = (before: State, record: RecordObject): State => {
   if (state.ended && !(mode === "rpc" && aside.has(type))) say(`${type} after session_end`)
   if (record["session_id"] === undefined ? !anonymous.has(type) : record["session_id"] !== session) say("session_id is not that of the session")
   if (state.run === undefined && inRun.has(type)) say(`${type} outside a run`)
-  if (type === "response") {
-    if (typeof record["id"] !== "string" || typeof record["ok"] !== "boolean") say("a response needs an id and ok")
-    if (record["state"] === "started") state.accepted.add(text(record["id"]))
-    if (record["state"] === "queued") state.queued.add(text(record["id"]))
-  }
+  if (type === "response") state.requests.reply(record, say)
+  if (type === "queue") state.requests.queue(record, say)
   const asks = type === "message" && record["role"] === "user"
   const says = type === "message" && record["role"] === "assistant"
   if (type === "message" && (!asks && !says || typeof record["content"] !== "string")) say("a message needs a role and content")
@@ -228,16 +209,17 @@ const stepRecord = (before: State, record: RecordObject): State => {
   if (type === "run_start" && state.run === undefined && record["prompt"] !== undefined && !state.asked) say("run_start before the user's message")
   if (type === "session_end") {
     if (state.run !== undefined) say("session_end within a run")
+    state.requests.sessionEnded(say)
     if (state.asked) say("session_end before the run of the user's message")
     if (typeof record["success"] !== "boolean") say("session_end without success")
     else if (record["success"] && state.failed) say("session_end tells success after an error")
     else if (!record["success"] && !state.faulted) say("session_end tells failure, and nothing tells why")
   }
-  if (type === "run_end" && mode === "rpc" && state.run !== undefined) checkOutcome(state, state.run, record, say)
+  if (type === "run_end" && mode === "rpc" && state.run !== undefined) state.requests.runEnded(record, state.run, say)
   const run = state.run !== undefined
     ? stepRun(state.run, record, state, say)
     : type === "run_start"
-    ? { ids: record, step: undefined, steps: 0, open: [], final: false, stopped: false, failed: undefined, broken: "no" as const }
+    ? { ids: record, step: undefined, steps: 0, open: [], final: false, stopped: undefined, failed: undefined, heard: 0, broken: "no" as const }
     : undefined
   if (type === "tool_call") state.ids.add(text(record["tool_id"]))
   return {
@@ -257,10 +239,10 @@ const stepRecord = (before: State, record: RecordObject): State => {
 export const checkRecords = (stream: Iterable<RecordObject>, circumstances: Circumstances = {}): ReadonlyArray<Violation> => {
   let state = start(circumstances)
   for (const record of stream) state = stepRecord(state, record)
-  const { accepted, ended, finished, index, violations } = state
+  const { ended, index, requests, violations } = state
   return [
     ...violations,
     ...(ended ? [] : [{ index, problem: "the stream ends without session_end" }]),
-    ...[...accepted].filter((id) => !finished.has(id)).map((id) => ({ index, problem: `the request ${id} has no run_end` }))
+    ...requests.missing().map((problem) => ({ index, problem }))
   ]
 }

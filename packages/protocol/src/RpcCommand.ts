@@ -5,6 +5,9 @@
 import { Result, Schema } from "effect"
 
 const text = Schema.String
+/** Empty would mean the usual one, and name something else than the client meant. */
+const name = text.check(Schema.isNonEmpty({ message: "Expected a text that is not empty" }))
+const optionalName = Schema.optionalKey(name)
 const message = { message: text }
 const queueMode = { mode: Schema.Literals(["all", "one-at-a-time"]) }
 const optionalText = Schema.optionalKey(text)
@@ -25,12 +28,12 @@ export const RpcCommandFields = {
   interrupt: {},
   command: { name: text, arguments: optionalText },
   new: {},
-  resume: { session: optionalText },
+  resume: { session: optionalName },
   fork: { message: Schema.Int.check(Schema.isGreaterThan(0)) },
   compact: { instruction: optionalText },
   reload: {},
   set_mode: { mode: text },
-  set_model: { provider: optionalText, model: text },
+  set_model: { provider: optionalName, model: name },
   set_thinking: { level: text },
   trust: { on: Schema.Boolean },
   get_state: {},
@@ -59,7 +62,7 @@ export type RpcCommandName = keyof typeof RpcCommandFields
 export type RpcCommandBody<N extends RpcCommandName> = Schema.Struct.Type<(typeof RpcCommandFields)[N]>
 
 const member = <N extends RpcCommandName, F extends Schema.Struct.Fields>(type: N, fields: F) =>
-  Schema.Struct({ id: text, type: Schema.Literal(type), ...fields })
+  Schema.Struct({ id: name, type: Schema.Literal(type), ...fields })
 
 /** A command of RPC mode. */
 export const RpcCommand = Schema.Union([
@@ -123,6 +126,7 @@ export const decodeRpcCommand = (line: string): Result.Result<RpcCommand, RpcRef
   if (!isObject(value)) return refuse("Command must be a JSON object.")
   const { id, message, type } = value
   if (typeof id !== "string" || typeof type !== "string") return refuse("Command requires string id and type fields.", typeof id === "string" ? id : "")
+  if (id === "") return refuse("id must not be empty: the reply to a command carries it.")
   if (!isName(type)) return refuse(`Unknown RPC command: ${type}`, id)
   if (messages.has(type) && (typeof message !== "string" || message.trim() === "")) return refuse(`${type} requires message.`, id)
   return Result.mapError(decode(value), (error) => ({ id, error: problems[type] ?? `${type}: ${error.message.replaceAll(/\s+/g, " ")}` }))

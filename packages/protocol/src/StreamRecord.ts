@@ -35,7 +35,8 @@ export const AssistantMessageRecord = Schema.Struct({
 /** A turn begins; an empty prompt is left out. */
 export const RunStartRecord = Schema.Struct({ ...version, type: Schema.Literal("run_start"), ...run, prompt: Schema.optionalKey(Schema.NonEmptyString) })
 /**
- * A turn has ended; every `run_start` has one, also after an error. RPC mode adds `success`, and `error` when it failed.
+ * A turn has ended; every `run_start` has one, also after an error. `answer` is the `tool_id` of a structured answer: the output of
+ * that call is the turn's answer, there is no final message then. RPC mode adds `success`, and `error` when it failed.
  * `request_id` is the id of the command that began it, on the last turn that came of it; `request_ids` are those of commands whose
  * words waited in the queue and were said within it.
  */
@@ -44,6 +45,7 @@ export const RunEndRecord = Schema.Struct({
   type: Schema.Literal("run_end"),
   ...run,
   ...model,
+  answer: Schema.optionalKey(Schema.NonEmptyString),
   ...request,
   request_ids: Schema.optionalKey(Schema.Array(Schema.NonEmptyString)),
   success: Schema.optionalKey(Schema.Boolean),
@@ -78,8 +80,8 @@ export const ApprovalRequiredRecord = Schema.Struct({
 /** A piece of a tool's output while it runs. */
 export const ToolOutputDeltaRecord = Schema.Struct({ ...version, type: Schema.Literal("tool_output_delta"), ...call, delta: Schema.String })
 /**
- * What the model reads of a call. Every `tool_call` has one. Where all of a step have `terminate`, the turn ends with them:
- * there is no final message then, and the output of a structured answer is the answer.
+ * What the model reads of a call. Every `tool_call` has one. Where all of a step have `terminate`, the turn ends with them, and
+ * there is no final message.
  */
 export const ToolResultRecord = Schema.Struct({
   ...version,

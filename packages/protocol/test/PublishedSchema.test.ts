@@ -48,9 +48,16 @@ describe("decodeRpcCommand", () => {
     expect(refusal("null")).toBe(": Command must be a JSON object.")
     expect(refusal(`{"type":"prompt"}`)).toBe(": Command requires string id and type fields.")
     expect(refusal(`{"id":"7"}`)).toBe("7: Command requires string id and type fields.")
+    expect(refusal(`{"id":"","type":"get_state"}`)).toBe(": id must not be empty: the reply to a command carries it.")
     expect(refusal(`{"id":"7","type":"toString"}`)).toBe("7: Unknown RPC command: toString")
     expect(refusal(`{"id":"7","type":"follow_up","message":" "}`)).toBe("7: follow_up requires message.")
     expect(refusal(`{"id":"7","type":"set_follow_up_mode"}`)).toBe("7: mode must be all or one-at-a-time.")
     expect(refusal(`{"id":"7","type":"trust","on":"yes"}`)).toMatch(/^7: trust: .*boolean/)
+  })
+
+  it("takes no empty text for a name, which would mean another thing than what was named", () => {
+    expect(refusal(`{"id":"7","type":"set_model","model":""}`)).toBe(`7: set_model: Expected a text that is not empty at ["model"]`)
+    expect(refusal(`{"id":"7","type":"set_model","provider":"","model":"m"}`)).toBe(`7: set_model: Expected a text that is not empty at ["provider"]`)
+    expect(refusal(`{"id":"7","type":"resume","session":""}`)).toBe(`7: resume: Expected a text that is not empty at ["session"]`)
   })
 })

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Schema from "effect/Schema"
-import { checkRecords, type RecordObject } from "../src/RecordOrder.ts"
+import { checkRecords } from "../src/RecordOrder.ts"
+import type { RecordObject } from "../src/Violation.ts"
 
 const few = (high: number) => Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: high }))
 const short = Schema.isMaxLength(3)
@@ -172,6 +173,14 @@ describe("A record stream", () => {
     assert.include(problems(failed.toSpliced(-2, 0, { ...failed.find((record) => record["type"] === "step_start"), step: 1 })), "step_start after an error")
   })
 
+  it("may name as its answer a result that ended the run, and no other", () => {
+    const script = { steps: [{ text: 0, thinking: false, warning: false, parallel: false, outputs: [0] }], ending: "results" } as const
+    const naming = (answer: string) => streamOf(script).with(-2, { ...streamOf(script).at(-2), answer })
+    assert.strictEqual(problems(naming("last")), "")
+    assert.include(problems(naming("0.0")), "names as its answer \"0.0\"")
+    assert.include(problems(plain.with(-2, { ...plain.at(-2), answer: "0.1" })), "names as its answer \"0.1\"")
+  })
+
   it("may have another text than was streamed where extensions are known to change answers, and only there", () => {
     const other = changed("message", { content: "something else" })
     assert.include(problems(other), "not the text that was streamed")
@@ -213,7 +222,8 @@ describe("A record stream of RPC mode", () => {
     assert.strictEqual(problems(a.begin, reply("p", "started"), ...good, a.end(), reply("n", "stopped"), b.begin, queue, reply("q", "started"), ...failed, b.end(false)), "")
     const interrupted = turn("a", "1", { success: false, error: "Interrupted" }, "Interrupted")
     assert.strictEqual(problems(a.begin, ...interrupted, a.end(true)), "")
-    assert.strictEqual(problems(a.begin, reply("p", "queued"), ...good, a.end()), "")
+    const waits = (action: string, depth: number) => ({ version, type: "queue", session_id: "a", action, mode: "steer", request_id: "p", depth })
+    assert.strictEqual(problems(a.begin, waits("enqueue", 1), reply("p", "queued"), waits("dequeue", 0), ...good, a.end()), "")
   })
 
   it("is refused when a prompt has no end, two, or that of nobody", () => {

@@ -30,7 +30,7 @@ export interface ClientOptions extends ProcessOptions {
 /** What came of a turn: its answer, or why it failed. */
 export interface TurnResult {
   readonly success: boolean
-  /** The final answer; empty where there was none. */
+  /** The final answer, also a structured one; empty where there was none. */
   readonly text: string
   readonly error: string | undefined
 }
@@ -45,7 +45,7 @@ export interface NimletClient {
   readonly steer: (message: string) => Effect.Effect<void, CommandRefused | ClientClosed>
   /** Says something when the turn under way would end. */
   readonly followUp: (message: string) => Effect.Effect<void, CommandRefused | ClientClosed>
-  /** Interrupts the turn under way, if there is one. */
+  /** Interrupts the turn under way, if there is one. What was said to it and waits begins a turn of its own; `clear_queue` before takes it back. */
   readonly interrupt: Effect.Effect<void, CommandRefused | ClientClosed>
   /**
    * All records from now on, until the process ends. A taker who is 4,096 records behind holds nimlet up until it has
@@ -84,6 +84,8 @@ export const makeClient = Effect.fnUntraced(function*(
   const replies = new Map<string, Deferred.Deferred<ResponseRecord>>()
   const turns = new Map<string, Deferred.Deferred<TurnResult>>()
   let answer = { turn: "", text: "" }
+  /** Outputs of the calls with which the turn may end. */
+  const outputs = new Map<string, string>()
   let count = 0
 
   const orClosed = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E | ClientClosed> => Effect.raceFirst(effect, Deferred.await(closed))
@@ -125,9 +127,16 @@ export const makeClient = Effect.fnUntraced(function*(
       case "message":
         if (record.role === "assistant") answer = { turn: record.turn_id, text: record.final ? record.content : "" }
         break
+      case "step_start":
+        outputs.clear()
+        break
+      case "tool_result":
+        if (record.terminate === true) outputs.set(record.tool_id, record.output)
+        break
       case "run_end": {
         const turn = record.request_id === undefined ? undefined : turns.get(record.request_id)
-        const text = answer.turn === record.turn_id ? answer.text : ""
+        const said = answer.turn === record.turn_id ? answer.text : ""
+        const text = record.answer === undefined ? said : outputs.get(record.answer) ?? ""
         if (turn !== undefined) yield* Deferred.succeed(turn, { success: record.success === true, text, error: record.error })
         break
       }

@@ -47,6 +47,25 @@ describe("a client", () => {
       assert.deepStrictEqual(yield* Fiber.join(turn), { success: true, text: "Done.", error: undefined })
     }))
 
+  it.effect("gives the output of a structured answer, and no text where a turn ended with its tools or said something on the way alone", () =>
+    Effect.gen(function*() {
+      const { client, sent, write } = yield* begun()
+      const textOf = Effect.fnUntraced(function*(turn_id: string, end: object) {
+        const turn = yield* Effect.forkChild(client.prompt("hi"))
+        yield* settle
+        const { id } = sent.at(-1)!
+        const ids = { ...place, turn_id }
+        yield* write({ type: "response", id, ok: true, state: "started" })
+        yield* write({ type: "message", role: "assistant", content: "I look first.", ...ids, final: false })
+        for (const tool_id of ["a", "b"]) yield* write({ type: "tool_result", ...ids, step: 0, tool_id, tool_name: "decide", output: `{"by": "${tool_id}"}`, is_error: false, terminate: true })
+        yield* write({ type: "run_end", ...ids, request_id: id, success: true, ...end })
+        return (yield* Fiber.join(turn)).text
+      })
+      assert.strictEqual(yield* textOf("1", { answer: "a" }), "{\"by\": \"a\"}")
+      assert.strictEqual(yield* textOf("2", {}), "")
+      assert.strictEqual(yield* textOf("3", { answer: "b" }), "{\"by\": \"b\"}")
+    }))
+
   it.effect("tells a refusal from a turn that failed", () =>
     Effect.gen(function*() {
       const { client, sent, write } = yield* begun()

@@ -30,5 +30,5 @@ export const printMode = (output: Output["Service"]): Mode => ({
   opened: () => Effect.void,
   switched: () => Effect.void,
   refused: () => Effect.void,
-  closed: (_, result) => result.success || result.text !== "" ? output.out(asLines(result.text)) : Effect.void
+  closed: (_, { text }) => text === "" ? Effect.void : output.out(asLines(text))
 })

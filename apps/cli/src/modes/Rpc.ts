@@ -4,7 +4,7 @@
  * a shutdown.
  */
 import { type Cause, Deferred, Effect, FileSystem, Path, Queue, Result, type Scope, Stdio, Stream } from "effect"
-import type { QueueMode, UserInput } from "@nimlet/agent"
+import { EventSink, type QueueMode, type UserInput } from "@nimlet/agent"
 import { LineDecoder } from "@nimlet/extension"
 import { type AgentEvent, decodeRpcCommand } from "@nimlet/protocol"
 import type { Output } from "../Output.ts"
@@ -154,7 +154,8 @@ export const makeRpcMode = Effect.fnUntraced(function*(
       yield* Effect.ignore(Effect.repeat(step, { until: (last) => last })).pipe(
         // Who still says something while the last turn ends is answered, too.
         Effect.andThen(Effect.forkScoped(Effect.ignore(Effect.forever(step)))),
-        Effect.ensuring(jobs.end)
+        // What waits is said no more.
+        Effect.ensuring(Effect.andThen(Effect.provideService(conversing.agent.clearQueued, EventSink, { publish }), jobs.end))
       )
       return { success: true, text: "" }
     })

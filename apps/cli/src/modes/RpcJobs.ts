@@ -16,6 +16,9 @@ interface Job {
   readonly fiber: Fiber.Fiber<void>
   /** Done when its turn has begun to take further words, or is over. */
   readonly begun: Deferred.Deferred<void>
+  /** Begins what follows it, when it leaves; nothing else can come between. */
+  readonly followed: Effect.Effect<void>
+  leaving: boolean
 }
 
 /** The jobs of a process. */
@@ -56,26 +59,30 @@ const why = (exit: Exit.Exit<unknown, unknown>): string =>
 /** Jobs in a scope, which interrupts them when it closes. `publish` takes the events of every turn. */
 export const makeRpcJobs = (scope: Scope.Scope, writer: RpcWriter, publish: EventSink["publish"]): RpcJobs => {
   const jobs = new Set<Job>()
-  const leaving = new Set<Job>()
   const besides = new Set<Fiber.Fiber<void>>()
   const calls = new Map<string, CallEvent>()
   // Whoever was interrupted may need a moment to end; records of two turns never mix.
   const inTurn = Semaphore.makeUnsafe(1).withPermits(1)
   let closed = false
-  const present = () => [...jobs].find((job) => !leaving.has(job))
+  const present = () => [...jobs].find(({ leaving }) => !leaving)
 
-  const start = Effect.fnUntraced(function*(kind: string, begun: Deferred.Deferred<void>, work: Effect.Effect<void>, after: Effect.Effect<void>) {
-    const gate = yield* Deferred.make<void>()
-    const fiber = yield* Effect.forkIn(Effect.andThen(Deferred.await(gate), work), scope)
-    const job: Job = { kind, fiber, begun }
+  /** From here on a job is not counted any more; gives what begins in its place. */
+  const leave = (job: Job): Effect.Effect<void> => {
+    if (job.leaving) return Effect.void
+    job.leaving = true
+    return closed ? Effect.void : job.followed
+  }
+
+  const start = Effect.fnUntraced(function*(kind: string, begun: Deferred.Deferred<void>, work: Effect.Effect<void>, followed: Effect.Effect<void>) {
+    const gate = yield* Deferred.make<Job>()
+    const fiber = yield* Effect.forkIn(Effect.flatMap(Deferred.await(gate), (job) => Effect.ensuring(work, Effect.suspend(() => leave(job)))), scope)
+    const job: Job = { kind, fiber, begun, followed, leaving: false }
     jobs.add(job)
     fiber.addObserver(() => {
       jobs.delete(job)
-      leaving.delete(job)
       Deferred.doneUnsafe(begun, Effect.void)
     })
-    yield* Effect.forkIn(Effect.andThen(Fiber.await(fiber), after), scope)
-    yield* Deferred.succeed(gate, undefined)
+    yield* Deferred.succeed(gate, job)
   })
 
   const sinkOf = (turn: Turn, begun: Deferred.Deferred<void>, id: string | undefined): EventSink => ({
@@ -128,15 +135,12 @@ export const makeRpcJobs = (scope: Scope.Scope, writer: RpcWriter, publish: Even
     const sink = sinkOf(turn, begun, id)
     const work: Effect.Effect<RunResult> = Effect.provideService(agent.prompt(input), EventSink, sink)
     const told = (exit: Exit.Exit<RunResult>) => turn.told || id === undefined ? Effect.void : inTurn(tell(agent, sink, why(exit), id))
-    // What an interrupted turn has left begins one of its own.
-    const next = Effect.suspend(() => closed || present() !== undefined ? Effect.succeed(undefined) : agent.takeLeft).pipe(
+    // The oldest of what it has left begins a turn of its own.
+    const followed = agent.takeLeft.pipe(
       Effect.provideService(EventSink, { publish }),
-      Effect.flatMap((left) => {
-        if (left === undefined) return Effect.void
-        return run(agent, { typed: left.content, literal: left.extension !== undefined }, left.requestId)
-      })
+      Effect.flatMap((left) => left === undefined ? Effect.void : run(agent, { typed: left.content, literal: left.extension !== undefined }, left.requestId))
     )
-    yield* start("run", begun, Effect.asVoid(Effect.onExit(inTurn(work), told)), next)
+    yield* start("run", begun, Effect.asVoid(Effect.onExit(inTurn(work), told)), followed)
   })
 
   const beside: RpcJobs["beside"] = (work, told) => {
@@ -147,14 +151,14 @@ export const makeRpcJobs = (scope: Scope.Scope, writer: RpcWriter, publish: Even
     })
   }
 
-  const interrupt = Effect.sync(() => {
+  const interrupt = Effect.suspend(() => {
     const job = present()
     const any = besides.size > 0
     for (const fiber of besides) fiber.interruptUnsafe()
-    if (job === undefined) return any
-    leaving.add(job)
+    if (job === undefined) return Effect.succeed(any)
+    const followed = leave(job)
     job.fiber.interruptUnsafe()
-    return true
+    return Effect.as(followed, true)
   })
 
   return {

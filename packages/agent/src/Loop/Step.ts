@@ -31,10 +31,10 @@ export interface StepOptions extends CallsOptions {
 
 const textOfCalls = (calls: ReadonlyArray<ToolUsePart>): string => JSON.stringify(calls.map(({ input, name }) => [name, input]))
 
-/** What a tool that gives answers gave; the last one counts. */
-const answerOf = (settled: ReadonlyArray<SettledCall>, tools: ToolSet): string | undefined => {
+/** What a run that ends with these results says: what a tool that gives answers gave, the last one. What was said before the calls is no answer. */
+const answerOf = (settled: ReadonlyArray<SettledCall>, tools: ToolSet): { readonly text: string; readonly answer?: string } => {
   const last = settled.findLast(({ call, result }) => !result.isError && Option.exists(tools.find(call.name), ({ answers }) => answers === true))
-  return last === undefined ? undefined : textOf(last.result.content)
+  return last === undefined ? { text: "" } : { text: textOf(last.result.content), answer: last.call.id }
 }
 
 /** Takes one step. Fails with what had come of the answer until then. */
@@ -120,8 +120,8 @@ export const makeStep = (options: StepOptions) =>
         const [noted, stuck] = calls.length === 0
           ? [judged, undefined]
           : noteCalls(judged, textOfCalls(calls), settled.every(({ result }) => result.isError))
-        const done = committed.done || (yield* endsWith(place, settled))
-        return { ...committed, done, answer: done ? answerOf(settled, tools) : undefined, course: noted, stuck }
+        const ended = yield* endsWith(place, settled)
+        return { ...committed, done: committed.done || ended, answer: ended ? answerOf(settled, tools) : undefined, course: noted, stuck }
       })
       yield* publish({ type: "step_start", ...place, step, model })
       return yield* body.pipe(
