@@ -187,6 +187,8 @@ export const interact = Effect.fnUntraced(function*(invocation: Invocation, host
   }))
   yield* Effect.sync(() => screen.start())
   screen.askGround()
+  const { makeMarkdown } = yield* Effect.promise(() => import("../tui/view/MarkdownLibrary.ts"))
+  screen.markdown = makeMarkdown
   for (const problem of problems) yield* tell(problem, "warning")
   for (const text of yield* history.read) screen.remember(text)
   if (invocation.prompt !== "") yield* Effect.sync(() => void screen.dispatch({ type: "submitted", text: invocation.prompt, as: "steer" }))
