@@ -3,7 +3,7 @@
  * that `nimlet fix --the bug` asks for just that. Pure.
  */
 import { Result, Schema } from "effect"
-import { type Draft, type Flag, type ForeignFlag, type Invocation, listFlags, type Operand, runFlags, type Subcommand, subcommands } from "./Flags.ts"
+import { type Draft, type Flag, type ForeignFlag, type Invocation, listFlags, type Operand, refusals, runFlags, type Subcommand, subcommands } from "./Flags.ts"
 
 /** A command line that cannot be followed; `problem` names the word and the remedy. Exit code 2. */
 export class UsageError extends Schema.TaggedError<UsageError>()("UsageError", { problem: Schema.String }) {
@@ -97,6 +97,8 @@ const readFlags = (
     const equals = word.startsWith("--") ? word.indexOf("=") : -1
     const name = equals < 0 ? word : word.slice(0, equals)
     const flag = name === "--completions" ? undefined : flags.find(({ names }) => names.includes(name))
+    const refusal = refusals[name]
+    if (refusal !== undefined) return fail(refusal)
     if (flag === undefined && name !== "--completions") {
       if (others === undefined || !word.startsWith("--")) return fail(`Unknown option: ${name}`)
       const foreign = readForeign(argv, at, others.registered)

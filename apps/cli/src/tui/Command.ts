@@ -28,6 +28,8 @@ export type Command =
   | { readonly type: "provide" | "login" | "logout"; readonly provider: string }
   | { readonly type: "think"; readonly level: string }
   | { readonly type: "session"; readonly deed: SessionDeed }
+  /** Changes a setting of the person; without a value it is asked for. */
+  | { readonly type: "setting"; readonly key: string; readonly value?: string }
   /** Remembers how the screen shall look. */
   | { readonly type: "keepTheme"; readonly theme: string }
   /** Attaches a picture: the clipboard's, or a file's; `text` stands in its place where that is none. */

@@ -60,7 +60,7 @@ export interface Pickable {
 }
 
 /** What a list is of. */
-export type ListName = "resume" | "model" | "provider" | "login" | "thinking" | "fork" | "rewind" | "rewindHow" | "theme"
+export type ListName = "resume" | "model" | "provider" | "login" | "thinking" | "fork" | "rewind" | "rewindHow" | "theme" | "settings" | "setting" | "defaultModel"
 
 /** A list that is picked from; `rename` is the new title of the selected session, `doomed` the one that goes at the next key. */
 export interface Picker {

@@ -35,6 +35,7 @@ export const makeLists = ({ company, show, state, tell }: ErrandRoom) => {
     const session = yield* agent.session
     switch (what) {
       case "model":
+      case "defaultModel":
         // Those that can answer come first.
         return (yield* given.models).toSorted((a, b) => Number(b.ready) - Number(a.ready)).map(aboutModel)
       case "thinking": {
@@ -55,6 +56,8 @@ export const makeLists = ({ company, show, state, tell }: ErrandRoom) => {
       }
       case "login":
       case "theme":
+      case "settings":
+      case "setting":
       case "rewindHow":
         return []
     }

@@ -4,7 +4,7 @@ import { keyTable } from "../Keymap.ts"
 import { themeChoices } from "../Palette.ts"
 import type { State } from "../State.ts"
 import { step, type Step } from "../Step.ts"
-import { chooseTheme, pickFrom } from "./Picker.ts"
+import { askSetting, changeSetting, chooseTheme, pickFrom, showSettings } from "./Picker.ts"
 import { send, wordsOf } from "./Send.ts"
 import { tell } from "./Transcript.ts"
 
@@ -19,6 +19,7 @@ export const screenCommands: ReadonlyArray<{ readonly name: string; readonly usa
   { name: "context", usage: "", description: "Tell how full the model's window is" },
   { name: "copy", usage: "", description: "Copy the last answer" },
   { name: "session", usage: "[rename ID TITLE | delete ID | restore ID]", description: "Tell which session this is, or do something with another" },
+  { name: "settings", usage: "[KEY [VALUE]]", description: "Show and change your settings" },
   { name: "theme", usage: "[auto|dark|light]", description: "Colours for a dark or a light ground" },
   { name: "doctor", usage: "", description: "Tell how nimlet is set up here, and what is wrong" },
   { name: "keys", usage: "", description: "List the keys" },
@@ -98,6 +99,12 @@ const ownCommand = (state: State, name: string, args: string): Step | undefined 
       return sessionCommand(state, args)
     case "theme":
       return args === "" ? pickFrom(state, "theme", "Which ground do the colours stand on?", themeChoices.map((value) => ({ value, label: value, about: value === "auto" ? "what the terminal says" : "" }))) : chooseTheme(state, args)
+    case "settings": {
+      const [key = "", ...words] = args.split(/\s+/)
+      return key === "" ? showSettings(state) : words.length === 0 ? askSetting(state, key) : changeSetting(state, key.toLowerCase(), words.join(" "))
+    }
+    case "web":
+      return step(tell(state, "nimlet does not search the web by itself; an extension may offer that as a tool.", "warning"))
     case "extensions":
       if (args.startsWith("new ")) return step(state, { type: "makeExtension", name: args.slice(4).trim() })
       return args === "" ? step({ ...state, overlay: { kind: "extensions", selected: 0, log: undefined } }) : undefined
