@@ -3,7 +3,7 @@ import type { Outcome } from "./Dialog.ts"
 import type { ListName, Words } from "./State.ts"
 
 /** What is done with a session that is not open. */
-export type SessionDeed = { readonly deed: "rename"; readonly id: string; readonly title: string } | { readonly deed: "delete" | "restore"; readonly id: string }
+export type SessionDeed = { readonly deed: "rename"; readonly id: string; readonly title: string } | { readonly deed: "delete"; readonly id: string }
 
 /** What the reducer wants done. */
 export type Command =

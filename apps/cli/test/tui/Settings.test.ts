@@ -101,7 +101,7 @@ describe("/settings", () => {
       })))
 
   it.effect("shows what holds, and the usual where the file says nothing; that can be had again", () =>
-    withFile(undefined, "", ({ content, rows, set }) =>
+    withFile(undefined, "", ({ content, rows, set, told }) =>
       Effect.gen(function*() {
         const about = (key: string) => rows().find(({ value }) => value === key)?.about ?? ""
         yield* set("theme", "dark")
@@ -109,6 +109,7 @@ describe("/settings", () => {
         assert.match(about("mouse"), /^true \(usual\) · /)
         yield* set("theme", "usual")
         assert.match(about("theme"), /^auto \(usual\) · /)
+        assert.match(told(), /theme is auto; .* says nothing of it/)
         assert.deepStrictEqual(yield* content, {})
       })))
 

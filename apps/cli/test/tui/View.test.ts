@@ -10,6 +10,7 @@ import { changeOf } from "../../src/tui/view/Diff.ts"
 import { aboveComposer, belowComposer, startFor, transcriptLines } from "../../src/tui/view/Frame.ts"
 import { painted } from "../../src/tui/view/Highlight.ts"
 import { ItemLines } from "../../src/tui/view/Items.ts"
+import { wrap, wrapColumns } from "../../src/tui/view/Lines.ts"
 import { sparkline } from "../../src/tui/view/Overlays.ts"
 import { hostile, look, Rig } from "./Rig.ts"
 
@@ -141,6 +142,15 @@ describe("parts of views", () => {
     assert.strictEqual(changeOf("edit", { path: "x", replacements: [{ old_text: "a", new_text: "b" }, { old_text: "c", new_text: "" }] }), "-a\n+b\n@@\n-c")
     assert.strictEqual(changeOf("write", { path: "x", content: "a\n" }), "+a")
     assert.isUndefined(changeOf("bash", { command: "ls" }))
+  })
+
+  it("what does not fit into the last column of a table goes on below it, and without room below all of it", () => {
+    assert.deepStrictEqual(wrapColumns("tab      complete what is typed", 20), ["tab      complete", "         what is", "         typed"])
+    assert.deepStrictEqual(wrapColumns("   set in here", 10), ["   set in", "   here"])
+    assert.deepStrictEqual(wrapColumns("a long head     and some more", 12), ["a long head", "   and some", "   more"])
+    assert.deepStrictEqual(wrapColumns(`${" ".repeat(30)}set in far`, 12), ["   set in", "   far"])
+    assert.deepStrictEqual(wrapColumns("tab   fits", 12), ["tab   fits"])
+    assert.deepStrictEqual(wrapColumns("Just two.  Spaces here", 12), wrap("Just two.  Spaces here", 12))
   })
 
   it("times are bars up to the longest", () => assert.strictEqual(sparkline([0, 5, 10], 8), "▁▅█"))

@@ -49,9 +49,10 @@ export const makePreferences = ({ company, frontend, settingsFile, show, tell }:
     const decoded = decodeSettings(next)
     if (Result.isFailure(decoded)) return yield* tell(`Nothing was changed: ${decoded.failure.join("; ")}`, "warning")
     for (const [key, value] of changes) yield* saveSetting(settingsFile, key.split("."), value)
-    const since = setting.atOnce === true && word !== usualWord ? "" : " from the next start on"
-    yield* tell(`${setting.key} is ${word === usualWord ? `${setting.usual}, as usual,` : word}${since}; ~/.nimlet/config.json says so.`)
-    if (setting.key === "agent.thinking" && word !== usualWord) yield* think(word)
+    const isUsual = word === usualWord
+    const since = setting.key === "theme" || (setting.atOnce === true && !isUsual) ? "" : " from the next start on"
+    yield* tell(`${setting.key} is ${isUsual ? setting.usual : word}${since}; ~/.nimlet/config.json says ${isUsual ? "nothing of it" : "so"}.`)
+    if (setting.key === "agent.thinking" && !isUsual) yield* think(word)
   })
 
   /** Changes a setting; without a word it is asked for. */

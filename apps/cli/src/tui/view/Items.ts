@@ -8,7 +8,7 @@ import { callSummary } from "../../modes/TextRows.ts"
 import { AnswerLines } from "./Answer.ts"
 import { diffLines } from "./Diff.ts"
 import type { Highlighter } from "./Highlight.ts"
-import { clamp, firstLines, fit, hang, lastLines, wrap } from "./Lines.ts"
+import { clamp, firstLines, fit, hang, lastLines, wrap, wrapColumns } from "./Lines.ts"
 import type { makeMarkdown } from "./MarkdownLibrary.ts"
 
 /** How things look. */
@@ -61,7 +61,7 @@ const noticeLines = (item: Extract<Item, { readonly kind: "notice" }>, { palette
   const style = item.level === "error" ? palette.red : item.level === "warning" ? palette.yellow : palette.dim
   const who = item.from === undefined ? "" : `${cleanLine(item.from, 60)}: `
   const { lines, more } = firstLines(`${plain ? levels[item.level] : ""}${who}${item.text}`, 400)
-  const wrapped = lines.flatMap((line) => wrap(line, width - 2))
+  const wrapped = lines.flatMap((line) => wrapColumns(line, width - 2))
   return hang(plain ? "" : style(item.level === "info" ? "  " : "! "), [...wrapped, ...(more > 0 ? [`… ${more} more lines`] : [])].map(style))
 }
 
