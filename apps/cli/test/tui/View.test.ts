@@ -4,7 +4,7 @@ import type { ExtensionFigures } from "@nimlet/extension"
 import { openDialog } from "../../src/tui/Dialog.ts"
 import { fieldOf } from "../../src/tui/Field.ts"
 import type { Item } from "../../src/tui/Item.ts"
-import type { State } from "../../src/tui/State.ts"
+import { isMoving, type State } from "../../src/tui/State.ts"
 import { pieceEnd } from "../../src/tui/view/Answer.ts"
 import { changeOf } from "../../src/tui/view/Diff.ts"
 import { aboveComposer, belowComposer, startFor, transcriptLines } from "../../src/tui/view/Frame.ts"
@@ -151,6 +151,28 @@ describe("parts of views", () => {
     assert.deepStrictEqual(wrapColumns(`${" ".repeat(30)}set in far`, 12), ["   set in", "   far"])
     assert.deepStrictEqual(wrapColumns("tab   fits", 12), ["tab   fits"])
     assert.deepStrictEqual(wrapColumns("Just two.  Spaces here", 12), wrap("Just two.  Spaces here", 12))
+  })
+
+  it("a question shows how it is answered once it takes keys, and not while something else is typed", () => {
+    const rig = new Rig()
+    const shows = () => aboveComposer(rig.state, look(60)).join("\n")
+    rig.on({ type: "asked", id: 1, question: { kind: "confirm", asker: "planner", prompt: "Go on?" } })
+    const height = shows().split("\n").length
+    assert.include(shows(), "y  Yes")
+    assert.notInclude(shows(), "❯")
+    for (const millis of [200, 200]) {
+      rig.wait(millis)
+      rig.key("x")
+      assert.notInclude(shows(), "❯")
+    }
+    assert.isTrue(isMoving(rig.state))
+    rig.wait(300)
+    rig.on({ type: "tick" })
+    assert.include(shows(), "❯")
+    assert.strictEqual(shows().split("\n").length, height)
+    assert.isFalse(isMoving(rig.state))
+    rig.key("y")
+    assert.deepStrictEqual(rig.done.map(({ type }) => type), ["answer"])
   })
 
   it("times are bars up to the longest", () => assert.strictEqual(sparkline([0, 5, 10], 8), "▁▅█"))

@@ -31,7 +31,7 @@ export const wrapColumns = (line: string, width: number): ReadonlyArray<string> 
   if (lead === "" || visibleWidth(line) <= width) return wrap(line, width)
   if (visibleWidth(lead) <= width / 2) return hang(lead, wrap(rest, width - visibleWidth(lead)))
   const head = lead.trimEnd()
-  const indent = " ".repeat(Math.min(4, Math.floor(width / 4)))
+  const indent = " ".repeat(Math.max(0, Math.min(4, Math.floor(width / 4))))
   return [...(head === "" ? [] : wrap(head, width)), ...hang(indent, wrap(rest, width - indent.length))]
 }
 
