@@ -10,7 +10,7 @@
  * `--readable` keeps names and lines, for a profile; `--clean` leaves nothing of earlier builds, for a package.
  */
 import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs"
-import { join, relative } from "node:path"
+import { basename, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
 import { rolldown } from "rolldown"
@@ -50,6 +50,22 @@ const dist = values.out ?? join(folder, "dist")
 const shebang = "#!/usr/bin/env node"
 const day = 24 * 60 * 60 * 1000
 
+/**
+ * What other packages do as soon as they are loaded, and the first frame and a short run have no use for, is done when it is
+ * used first: `node:crypto` for names of temporary files, and the table of all emoji.
+ */
+const late = {
+  name: "late",
+  resolveId: (source: string, importer?: string) =>
+    source === "node:crypto" && importer !== undefined && basename(importer) === "NodeFileSystem.js" ? join(folder, "src/LateCrypto.ts") : undefined,
+  transform: (code: string, id: string) => {
+    if (!/[\\/]pi-tui[\\/]dist[\\/]utils\.js$/.test(id)) return undefined
+    const changed = code.replace(/^const (\w+) = (.*RGI_Emoji.*);$/m, "let allEmoji\nconst $1 = { test: (text) => (allEmoji ??= $2).test(text) }")
+    if (changed === code) throw new Error(`${id} has no table of all emoji any more`)
+    return changed
+  }
+}
+
 const build = async (entry: Entry, out: string): Promise<void> => {
   for (const source of Object.values(entry.inputs)) if (!existsSync(source)) throw new Error(`the entry ${relative(folder, source)} is missing`)
   // A first line that the source has already is kept by rolldown.
@@ -57,14 +73,18 @@ const build = async (entry: Entry, out: string): Promise<void> => {
   const bundle = await rolldown({
     input: { ...entry.inputs },
     platform: "node",
+    plugins: [late],
     // Its binary lies in a package of its own per platform; it is imported at first use, where it is installed.
     external: ["@vscode/ripgrep"],
+    // What is loaded later takes along what it alone uses of a package of many parts.
+    treeshake: { moduleSideEffects: [{ test: /[\\/]node_modules[\\/](@earendil-works[\\/]pi-tui|marked|marked-cjk-friendly)[\\/]/, sideEffects: false }] },
     // What the web's classes cost the AI SDK. The first mention of `Headers` would make Node load all of its `fetch`, which
     // takes as long as a fifth of a short run; its streams cost as much as a fifth of a step.
     transform: {
       define: { NIMLET_VERSION: JSON.stringify(version) },
       inject: {
         Headers: [join(folder, "src/HeaderList.ts"), "HeaderList"],
+        "Intl.Segmenter": [join(folder, "src/tui/LeanSegmenter.ts"), "LeanSegmenter"],
         ReadableStream: [join(folder, "src/streams/LeanReadable.ts"), "LeanReadable"],
         TransformStream: [join(folder, "src/streams/LeanTransform.ts"), "LeanTransform"],
         TextDecoderStream: [join(folder, "src/streams/LeanTransform.ts"), "LeanTextDecoder"]

@@ -1,5 +1,4 @@
 /** A person at the product's terminal, for tests: what they type, what they wait for, and an extension that has something of everything. */
-import { setTimeout } from "node:timers/promises"
 import { expect } from "vitest"
 import { startTmux, type TmuxSession } from "./TmuxSession.ts"
 import { lastingSurvivors, makeWorkspace, type Workspace } from "./Workspace.ts"
@@ -65,10 +64,13 @@ export const command = async (terminal: TmuxSession, text: string): Promise<void
   say(terminal, text)
 }
 
-/** A question takes keys when the keyboard has rested. */
+/** A question takes keys when the keyboard has rested, and says so. */
+export const asked = (terminal: TmuxSession, question: string): Promise<string> =>
+  terminal.until((screen) => screen.includes(question) && /^ [❯*] |enter answers/m.test(screen.slice(screen.indexOf(question))))
+
+/** Answers one by a key. */
 export const answer = async (terminal: TmuxSession, question: string, key: string): Promise<void> => {
-  await terminal.until(question)
-  await setTimeout(500)
+  await asked(terminal, question)
   terminal.keys(key)
   await terminal.until((screen) => !screen.includes(question))
 }

@@ -12,6 +12,10 @@ export interface TmuxSession {
   readonly type: (text: string) => void
   /** Presses and lets go of the mouse, column and row from 0, as a terminal tells a program that asked for it. */
   readonly click: (column: number, row: number) => void
+  /** Tells a program that asked for it whether the window has the person's eye, as a terminal does. */
+  readonly focus: (focused: boolean) => void
+  /** Writes all that programs send from now on to a file, escapes and all. */
+  readonly record: (file: string) => void
   /** What is seen, blanks at the ends of lines left out. */
   readonly screen: () => string
   /** What is seen and what has scrolled away. */
@@ -69,6 +73,11 @@ export const startTmux = async (options: {
     isOpen = false
   }
   const type = (text: string) => void tmux("send-keys", "-l", "--", text)
+  /** In one piece, as a terminal sends what is no key: keys are typed one by one. */
+  const send = (text: string) => {
+    tmux("set-buffer", text)
+    tmux("paste-buffer", "-r")
+  }
   await until((seen) => seen !== "")
   type("PS1='$ '; nimlet() { node \"$BIN\" \"$@\"; }; clear")
   tmux("send-keys", "Enter")
@@ -76,13 +85,9 @@ export const startTmux = async (options: {
   return {
     keys: (...keys) => void tmux("send-keys", ...keys),
     type,
-    click: (column, row) => {
-      // In one piece, as a terminal sends it: keys are typed one by one.
-      for (const end of ["M", "m"]) {
-        tmux("set-buffer", `\u001b[<0;${column + 1};${row + 1}${end}`)
-        tmux("paste-buffer", "-r")
-      }
-    },
+    click: (column, row) => ["M", "m"].forEach((end) => send(`\u001b[<0;${column + 1};${row + 1}${end}`)),
+    focus: (focused) => send(focused ? "\u001b[I" : "\u001b[O"),
+    record: (file) => void tmux("pipe-pane", `cat > '${file}'`),
     screen,
     history: () => tmux("capture-pane", "-p", "-S", "-").replaceAll(/[ ]+$/gm, ""),
     until,

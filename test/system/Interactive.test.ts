@@ -1,4 +1,6 @@
 /** The product as people live in it: a real terminal, the scripted model, an extension as a process of its own. */
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { answer, atShell, begin, command, companion, idle, isUsual, leave, makeSpace, nothingLeft, say, shut } from "../kit/AtTerminal.ts"
 import { startTmux } from "../kit/TmuxSession.ts"
@@ -176,6 +178,36 @@ describe("a session at a terminal", () => {
     await terminal.until("helper  running · nimlet · project")
     await shut(terminal, "Extensions:")
     await leave(terminal)
+  })
+
+  it("rings and shows a notice when a run ends or somebody asks while the window does not have the eye, and only then", async () => {
+    await using space = await makeSpace([{ text: "Seen." }, { text: "Not seen." }, { tools: [{ name: "bash", args: { command: "echo asked" } }] }, { text: "Done." }])
+    await using terminal = await startTmux({ cwd: space.work, home: space.home })
+    const record = join(space.root, "sent")
+    terminal.record(record)
+    say(terminal, "nimlet --script script.json")
+    await terminal.until("scripted/script")
+    const rings = () => readFileSync(record, "utf8").split("\u001b]9;nimlet waits for you\u0007\u0007").length - 1
+    expect(readFileSync(record, "utf8")).toContain("\u001b[?1004h")
+    say(terminal, "one")
+    await terminal.until("Seen.")
+    await idle(terminal)
+    expect(rings()).toBe(0)
+    terminal.focus(false)
+    say(terminal, "two")
+    await terminal.until("Not seen.")
+    await terminal.until(() => rings() === 1)
+    await idle(terminal)
+    say(terminal, "three")
+    await terminal.until("Allow bash?")
+    await terminal.until(() => rings() === 2)
+    terminal.focus(true)
+    await answer(terminal, "Allow bash?", "y")
+    await terminal.until("Done.")
+    await idle(terminal)
+    expect(rings()).toBe(2)
+    await leave(terminal)
+    expect(readFileSync(record, "utf8")).toContain("\u001b[?1004l")
   })
 
   it("narrow and wide again in the middle of an answer", async () => {

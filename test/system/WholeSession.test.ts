@@ -1,9 +1,8 @@
 /** A whole session at a real terminal, from the first prompt to the shell; its ends, wanted or not; and a newcomer's first hour. */
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { setTimeout } from "node:timers/promises"
 import { describe, expect, it } from "vitest"
-import { answer, atShell, begin, command, idle, isUsual, leave, makeSpace, nothingLeft, say, shut } from "../kit/AtTerminal.ts"
+import { answer, asked, atShell, begin, command, idle, isUsual, leave, makeSpace, nothingLeft, say, shut } from "../kit/AtTerminal.ts"
 import { startTmux } from "../kit/TmuxSession.ts"
 import { makeWorkspace } from "../kit/Workspace.ts"
 
@@ -127,7 +126,6 @@ describe("a whole session", () => {
     await terminal.until("companion: pressed go")
     await command(terminal, "/extensions")
     await terminal.until("❯ companion  running")
-    await setTimeout(300)
     terminal.keys("d")
     await terminal.until("companion is switched off")
     const after = await terminal.until((screen) => /companion {2}stopped/.test(screen) && !screen.includes("The plan"))
@@ -151,6 +149,7 @@ describe("text that tries to leave its place", () => {
     ])
     await space.file("evil.txt", evil)
     await space.file(`nasty${evil.replaceAll("/", "")}.md`, "x")
+    await space.file("nasty-no-more.md", "x")
     await using terminal = await begin(space, { columns: 100, rows: 40, args: "nimlet --yolo --script script.json" })
     say(terminal, "go")
     await terminal.until("The end.")
@@ -160,8 +159,7 @@ describe("text that tries to leave its place", () => {
     await command(terminal, `/name ${evil.replaceAll(/[\u0000-\u001f]/g, "")}`)
     await idle(terminal)
     terminal.type("@nasty")
-    await setTimeout(500)
-    const seen = terminal.screen()
+    const seen = await terminal.until("→ nasty-no-more.md")
     expect(seen.split("\n").filter((line) => /^─{100}$/.test(line))).toHaveLength(2)
     expect(seen).toContain("The end.")
     expect(terminal.title()).toBe("nimlet · work")
@@ -267,8 +265,7 @@ describe("a newcomer", () => {
     terminal.type("anthropic")
     await terminal.until("1 of 1")
     terminal.keys("Enter")
-    await terminal.until("The key for anthropic?")
-    await setTimeout(500)
+    await asked(terminal, "The key for anthropic?")
     say(terminal, "sk-secret-words")
     await terminal.until("answers from now on")
     expect(terminal.history()).not.toContain("secret-words")
@@ -301,6 +298,30 @@ const painter = `export default (pi) => {
 `
 
 describe("a module on the screen", () => {
+  // A-014
+  it("has its flags read before the prompt behind them is said, which the terminal stays after", async () => {
+    await using space = await makeWorkspace()
+    await space.file("~/.pi/agent/extensions/flags.js", `export default (pi) => {
+      pi.registerFlag("deep", { type: "string" })
+      pi.registerFlag("wide", { type: "boolean" })
+      pi.on("before_agent_start", (event, ctx) => ctx.ui.notify("deep " + pi.getFlag("deep") + ", wide " + pi.getFlag("wide") + ": " + event.prompt))
+    }`)
+    await space.file("script.json", JSON.stringify({ steps: [{ text: "First answer." }, { text: "Second answer." }] }))
+    await using terminal = await startTmux({ cwd: space.work, home: space.home, columns: 100 })
+    say(terminal, "nimlet -i --script script.json --deep sea --wide fix it")
+    await terminal.until("First answer.")
+    expect(terminal.screen()).toContain("> fix it")
+    expect(terminal.screen()).toContain("deep sea, wide true: fix it")
+    await idle(terminal)
+    say(terminal, "and more")
+    await terminal.until("Second answer.")
+    await leave(terminal)
+    say(terminal, "clear; nimlet -i --script script.json --nope fix it; echo code $?")
+    await terminal.until("code 2")
+    expect(terminal.history()).toContain("Unknown option: --nope")
+    await isUsual(terminal)
+  })
+
   // A-013
   it("has a key, completions of its command, the title, the working message and the composer, until it is gone", async () => {
     await using space = await makeWorkspace()
@@ -324,7 +345,6 @@ describe("a module on the screen", () => {
     await terminal.until("! Interrupted")
     await command(terminal, "/extensions")
     await terminal.until("painter  running")
-    await setTimeout(300)
     terminal.keys("d")
     await terminal.until("painter is switched off")
     expect(terminal.title()).toBe("nimlet · work")

@@ -3,7 +3,7 @@
  * that `nimlet fix --the bug` asks for just that. Pure.
  */
 import { Result, Schema } from "effect"
-import { type Draft, type Flag, type ForeignFlag, type Invocation, listFlags, type Operand, runFlags, type Subcommand, type SubcommandGroup, subcommandGroups, subcommands } from "./Flags.ts"
+import { type Draft, type Flag, type ForeignFlag, type Invocation, listFlags, type Operand, refusals, runFlags, type Subcommand, type SubcommandGroup, subcommandGroups, subcommands } from "./Flags.ts"
 import { type NearCommand, nearCommand } from "./NearCommand.ts"
 
 /** A command line that cannot be followed; `problem` names the word and the remedy. Exit code 2. */
@@ -99,6 +99,8 @@ const readFlags = (
     const equals = word.startsWith("--") ? word.indexOf("=") : -1
     const name = equals < 0 ? word : word.slice(0, equals)
     const flag = name === "--completions" ? undefined : flags.find(({ names }) => names.includes(name))
+    const refusal = refusals[name]
+    if (refusal !== undefined) return fail(refusal)
     if (flag === undefined && name !== "--completions") {
       if (others === undefined || !word.startsWith("--")) return fail(`Unknown option: ${name}`)
       const foreign = readForeign(argv, at, others.registered)

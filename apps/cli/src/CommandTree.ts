@@ -1,4 +1,5 @@
 /** Our command line as `effect/cli` knows one: it writes the help of subcommands and the completions of shells. */
+import * as NodeTerminal from "@effect/platform-node/NodeTerminal"
 import { Effect } from "effect"
 import * as CliArgument from "effect/cli/Argument"
 import * as CliConfig from "effect/cli/CliConfig"
@@ -49,6 +50,7 @@ const tree = commandOf("nimlet", "a terminal coding agent", runFlags).pipe(CliCo
 const tell = (...words: ReadonlyArray<string>) =>
   CliCommand.runWith(tree, { version: manifest.version })(words).pipe(
     Effect.provideService(CliConfig.CliConfig, CliConfig.make({ builtIns: [GlobalFlag.Help, GlobalFlag.Completions] })),
+    Effect.provide(NodeTerminal.layer),
     Effect.as(0)
   )
 

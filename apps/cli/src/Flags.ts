@@ -133,6 +133,11 @@ const message: Flag = {
 }
 const start: Flag = { names: ["--start"], about: "start the extensions too, and stop them again", set: (draft) => void (draft.start = true) }
 
+/** Flags of others that people bring along, and why there is nothing behind them here. */
+export const refusals: Readonly<Record<string, string>> = {
+  "--fullscreen": "--fullscreen: nimlet draws into the terminal's own scrollback, as --regular says; there is no full screen"
+}
+
 /** The flags of a run, in the order in which they are told. */
 export const runFlags: ReadonlyArray<Flag> = [
   {

@@ -1,5 +1,8 @@
 /** The process: what it was started with goes in, an exit code comes out. The only place that touches `process`. */
-import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as NodeChildProcessSpawner from "@effect/platform-node/NodeChildProcessSpawner"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodePath from "@effect/platform-node/NodePath"
+import * as NodeStdio from "@effect/platform-node/NodeStdio"
 import { Cause, Effect, Exit, Fiber, Layer } from "effect"
 import { ProcessGroups } from "@nimlet/extension"
 import { layerTracked } from "./ChildGroups.ts"
@@ -64,8 +67,12 @@ const host: Host = {
 // A reader that has gone away changes nothing for the run; the writers notice by themselves.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {})
 
+// Of Node's services all but the terminal, which would have a run load what only the help of subcommands asks of it.
+const machine = Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeStdio.layer)
+const platform = Layer.provideMerge(NodeChildProcessSpawner.layer, machine)
+
 const groups = new Set<number>()
-const services = Layer.mergeAll(Layer.provideMerge(layerTracked(groups), NodeServices.layer), Layer.succeed(ProcessGroups, groups))
+const services = Layer.mergeAll(Layer.provideMerge(layerTracked(groups), platform), Layer.succeed(ProcessGroups, groups))
 const fiber = Effect.runFork(Effect.provide(main(host), Layer.provideMerge(layerFiles, services)))
 
 /** Ends at once, says what is owed, and takes along what we started. */

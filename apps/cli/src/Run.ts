@@ -266,6 +266,7 @@ export const run = Effect.fnUntraced(function*(
       const agent = yield* Agent
       if (mode.converse === undefined) return yield* Ref.set(result, yield* agent.prompt({ typed, piped: piped.text }))
       yield* Ref.set(result, yield* mode.converse({
+        typed,
         agent,
         extensions: yield* Extensions,
         sessions: Context.get(sessions, Sessions),

@@ -12,12 +12,14 @@ class SettingsUnwritable extends Schema.TaggedError<SettingsUnwritable>()("Setti
 type Json = Readonly<Record<string, unknown>>
 const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value)
 
-const withKey = (object: Json, [key = "", ...rest]: ReadonlyArray<string>, value: unknown): Json => {
-  const inner = object[key]
-  return { ...object, [key]: rest.length === 0 ? value : withKey(isObject(inner) ? inner : {}, rest, value) }
+/** The content of a settings file with `keys` (outermost first) set; undefined takes the key out. Pure. */
+export const withSetting = (object: Json, [key = "", ...rest]: ReadonlyArray<string>, value: unknown): Json => {
+  const { [key]: inner, ...others } = object
+  if (rest.length > 0) return { ...object, [key]: withSetting(isObject(inner) ? inner : {}, rest, value) }
+  return value === undefined ? others : { ...object, [key]: value }
 }
 
-/** Sets `keys` (outermost first) in a settings file, which need not exist yet. The file is replaced whole. */
+/** Sets `keys` (outermost first) in a settings file, which need not exist yet; undefined takes the key out. The file is replaced whole. */
 export const saveSetting = Effect.fnUntraced(function*(file: string, keys: ReadonlyArray<string>, value: unknown) {
   const fs = yield* FileSystem.FileSystem
   const unwritable = (cause: string) => new SettingsUnwritable({ file, cause })
@@ -26,7 +28,7 @@ export const saveSetting = Effect.fnUntraced(function*(file: string, keys: Reado
   )
   const parsed = Result.try({ try: (): unknown => JSON.parse(text), catch: () => "it is no JSON" })
   if (Result.isFailure(parsed) || !isObject(parsed.success)) return yield* unwritable("it holds no JSON object")
-  const content = `${JSON.stringify(withKey(parsed.success, keys, value), null, 2)}\n`
+  const content = `${JSON.stringify(withSetting(parsed.success, keys, value), null, 2)}\n`
   // A link stays one: what it leads to is replaced.
   const target = yield* Effect.orElseSucceed(fs.realPath(file), () => file)
   yield* Effect.mapError(replaceFile(target, content), ({ why }) => unwritable(why))

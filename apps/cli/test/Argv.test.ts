@@ -27,6 +27,11 @@ describe("parseArgv", () => {
     assert.deepStrictEqual([prompt, stay, screenReader, run("x").stay], ["fix it", true, true, false])
   })
 
+  it("refuses a full screen in words, and keeps nothing of it for extensions", () => {
+    assert.match(problem("--fullscreen"), /^--fullscreen: .*--regular/)
+    assert.strictEqual(run("--no-fullscreen", "hi").prompt, "hi")
+  })
+
   it("names an unknown option of one letter before the prompt", () => {
     assert.include(problem("-x"), "-x")
   })

@@ -19,7 +19,7 @@ import { composerKeys, makeKeymap } from "../tui/Keymap.ts"
 import { themeChoices } from "../tui/Palette.ts"
 import { Screen } from "../tui/Screen.ts"
 import { readScreenSettings } from "../tui/ScreenSettings.ts"
-import { initial } from "../tui/State.ts"
+import { initial, isMoving } from "../tui/State.ts"
 import type { Mode } from "./Mode.ts"
 
 type Needs = ChildProcessSpawner.ChildProcessSpawner | FileSystem.FileSystem | Path.Path
@@ -50,7 +50,7 @@ export const interact = Effect.fnUntraced(function*(invocation: Invocation, host
   let code = 0
 
   const tick = Effect.gen(function*() {
-    while (screen.state.run !== undefined || screen.state.leaving !== undefined) {
+    while (isMoving(screen.state)) {
       yield* Effect.sleep(sinceWhen)
       screen.dispatch({ type: "tick" })
     }
@@ -68,8 +68,8 @@ export const interact = Effect.fnUntraced(function*(invocation: Invocation, host
       if (invocation.persist) fork(history.add(text))
     },
     crashed: (error) => void Deferred.doneUnsafe(quit, Effect.die(error)),
-    changed: ({ leaving, run }) => {
-      if (ticking || (run === undefined && leaving === undefined)) return
+    changed: (state) => {
+      if (ticking || !isMoving(state)) return
       ticking = true
       fork(tick)
     }
@@ -109,6 +109,10 @@ export const interact = Effect.fnUntraced(function*(invocation: Invocation, host
     platform: host.platform
   })
   const tell = (text: string, level: "info" | "warning" = "info") => Effect.sync(() => void screen.dispatch({ type: "notice", level, text }))
+
+  const begin = (text: string) => Effect.sync(() => void screen.dispatch({ type: "submitted", text, as: "steer" }))
+  // With flags of extensions it is known when those have registered them which words are the prompt.
+  const saysAtOnce = invocation.foreign.length === 0
 
   const editComposed = Effect.suspend(() =>
     command === undefined
@@ -174,6 +178,7 @@ export const interact = Effect.fnUntraced(function*(invocation: Invocation, host
       if (screen.state.answering?.provider === "offline") yield* tell(firstSteps)
       present = given
       yield* Deferred.succeed(company, given)
+      if (!saysAtOnce && given.typed !== "") yield* begin(given.typed)
       return yield* Effect.never
     })
   }
@@ -187,14 +192,16 @@ export const interact = Effect.fnUntraced(function*(invocation: Invocation, host
   }))
   yield* Effect.sync(() => screen.start())
   screen.askGround()
+  const { makeMarkdown } = yield* Effect.promise(() => import("../tui/view/MarkdownLibrary.ts"))
+  screen.markdown = makeMarkdown
   for (const problem of problems) yield* tell(problem, "warning")
   for (const text of yield* history.read) screen.remember(text)
-  if (invocation.prompt !== "") yield* Effect.sync(() => void screen.dispatch({ type: "submitted", text: invocation.prompt, as: "steer" }))
+  if (saysAtOnce && invocation.prompt !== "") yield* begin(invocation.prompt)
   const left = Effect.andThen(Deferred.await(quit), Effect.sync(() => {
     screen.stop()
     // Mostly they are gone before anybody could read it.
     fork(Effect.delay(output.err("Waiting for extensions to stop.\n"), patience))
   }))
-  yield* Effect.raceFirst(run(invocation, host, mode, { typed: "", piped: { text: "", silent: false, garbled: false, excessive: false } }), left)
+  yield* Effect.raceFirst(run(invocation, host, mode, { typed: invocation.prompt, piped: { text: "", silent: false, garbled: false, excessive: false } }), left)
   return code
 }, Effect.scoped)

@@ -8,6 +8,8 @@ import type { Tool } from "@nimlet/tools"
 
 /** What a mode in which somebody speaks with the agent works with. */
 export interface Conversing {
+  /** The prompt of the command line, now that it is known which of its words belong to flags of extensions. */
+  readonly typed: string
   readonly agent: Agent["Service"]
   readonly extensions: Extensions["Service"]
   readonly sessions: Sessions["Service"]

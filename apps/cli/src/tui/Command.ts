@@ -3,7 +3,7 @@ import type { Outcome } from "./Dialog.ts"
 import type { ListName, Words } from "./State.ts"
 
 /** What is done with a session that is not open. */
-export type SessionDeed = { readonly deed: "rename"; readonly id: string; readonly title: string } | { readonly deed: "delete" | "restore"; readonly id: string }
+export type SessionDeed = { readonly deed: "rename"; readonly id: string; readonly title: string } | { readonly deed: "delete"; readonly id: string }
 
 /** What the reducer wants done. */
 export type Command =
@@ -28,6 +28,8 @@ export type Command =
   | { readonly type: "provide" | "login" | "logout"; readonly provider: string }
   | { readonly type: "think"; readonly level: string }
   | { readonly type: "session"; readonly deed: SessionDeed }
+  /** Changes a setting of the person; without a value it is asked for. */
+  | { readonly type: "setting"; readonly key: string; readonly value?: string }
   /** Remembers how the screen shall look. */
   | { readonly type: "keepTheme"; readonly theme: string }
   /** Attaches a picture: the clipboard's, or a file's; `text` stands in its place where that is none. */

@@ -4,6 +4,7 @@ import { Effect, FileSystem, Path, Schema } from "effect"
 import { builtinCommands } from "@nimlet/agent"
 import { clean, cleanLine } from "./Clean.ts"
 import { themeChoices } from "./Palette.ts"
+import { screenSettings } from "./Setting.ts"
 import { offeredCommands, screenCommands } from "./reduce/Slash.ts"
 import type { State } from "./State.ts"
 
@@ -47,6 +48,7 @@ const commandItems = (state: State): ReadonlyArray<AutocompleteItem> =>
 /** What may stand behind commands of ours. */
 const fixedArguments: Readonly<Record<string, ReadonlyArray<string>>> = {
   theme: themeChoices,
+  settings: screenSettings.map(({ key }) => key),
   trust: ["on", "off"],
   yolo: ["on", "off"],
   permissions: ["clear"],

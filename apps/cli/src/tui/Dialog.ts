@@ -28,6 +28,12 @@ export interface Dialog {
   readonly since: number | undefined
 }
 
+/** How long a question must have stood, and the keys have rested, before keys answer it, in milliseconds. */
+const rest = 300
+
+/** Whether a question takes no keys yet. */
+export const isResting = ({ since }: Dialog, now: number): boolean => now - (since ?? now) < rest
+
 /** One way to answer: what it says, the keys that choose it at once, and what it answers; `reason` wants words first. */
 export interface Choice {
   readonly label: string

@@ -6,6 +6,7 @@ import { makeCare } from "./errand/Care.ts"
 import { type Errand, type ErrandsOptions, makeErrandRoom } from "./errand/ErrandRoom.ts"
 import { makeLists } from "./errand/Lists.ts"
 import { makePictures } from "./errand/Pictures.ts"
+import { makePreferences } from "./errand/Preferences.ts"
 import { makeStanding } from "./errand/Standing.ts"
 import { makeTalk } from "./errand/Talk.ts"
 
@@ -19,6 +20,7 @@ export const makeErrands = (options: ErrandsOptions) => {
   const lists = makeLists(room)
   const care = makeCare(room)
   const pictures = makePictures(room)
+  const preferences = makePreferences(room, standing)
 
   const withAgent = (command: Command): Errand => {
     switch (command.type) {
@@ -38,7 +40,7 @@ export const makeErrands = (options: ErrandsOptions) => {
       case "shortcut":
         return care.shortcut(command.extension, command.handle)
       case "list":
-        return command.what === "login" ? access.listProviders() : lists.list(command.what)
+        return command.what === "login" ? access.listProviders() : command.what === "settings" ? preferences.list : lists.list(command.what)
       case "session":
         return lists.session(command.deed)
       case "gather":
@@ -71,6 +73,8 @@ export const makeErrands = (options: ErrandsOptions) => {
         return talk.interrupt
       case "picture":
         return command.file === undefined ? pictures.fromClipboard : pictures.fromFile(command.file)
+      case "setting":
+        return preferences.set(command.key, command.value)
       case "keepTheme":
         return standing.keepTheme(command.theme)
       case "makeExtension":

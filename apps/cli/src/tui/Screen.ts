@@ -62,6 +62,7 @@ export class Screen {
   readonly #items = new ItemLines()
   readonly #scrollback = new Scrollback(this.#items)
   readonly #highlight: Highlighter
+  #markdown: Look["markdown"]
   #palette: Palette
   #theme: ThemeName
   #thinkingLabel: string | undefined
@@ -147,6 +148,13 @@ export class Screen {
     this.#options.terminal.write(enter)
     this.#up = true
     this.#tui.requestRender(true)
+  }
+
+  /** What draws markdown. The first frame has none and does not wait for it. */
+  set markdown(make: Look["markdown"]) {
+    this.#markdown = make
+    this.#items.forget()
+    if (this.#up) this.#tui.requestRender()
   }
 
   /** What completes words in the composer. */
@@ -299,7 +307,7 @@ export class Screen {
 
   #look(width: number): Look {
     const { appearance: { plain }, keymap, open } = this.#state
-    return { palette: this.#palette, highlight: this.#highlight, open, plain, keymap, thinkingLabel: this.#thinkingLabel, width }
+    return { palette: this.#palette, highlight: this.#highlight, markdown: this.#markdown, open, plain, keymap, thinkingLabel: this.#thinkingLabel, width }
   }
 
   #render(width: number): ReadonlyArray<string> {

@@ -1,7 +1,7 @@
 /** All that the screen shows, as one plain value. Pure. */
 import type { ExtensionFigures, WidgetView } from "@nimlet/extension"
 import type { Segment } from "@nimlet/protocol"
-import type { Dialog } from "./Dialog.ts"
+import { type Dialog, isResting } from "./Dialog.ts"
 import type { Field } from "./Field.ts"
 import type { Item } from "./Item.ts"
 import { type Keymap, makeKeymap } from "./Keymap.ts"
@@ -60,7 +60,7 @@ export interface Pickable {
 }
 
 /** What a list is of. */
-export type ListName = "resume" | "model" | "provider" | "login" | "thinking" | "fork" | "rewind" | "rewindHow" | "theme"
+export type ListName = "resume" | "model" | "provider" | "login" | "thinking" | "fork" | "rewind" | "rewindHow" | "theme" | "settings" | "setting" | "defaultModel"
 
 /** A list that is picked from; `rename` is the new title of the selected session, `doomed` the one that goes at the next key. */
 export interface Picker {
@@ -188,6 +188,9 @@ export const initial = (options: InitialOptions): State => ({
   pictures: [],
   aspects: []
 })
+
+/** Whether what is seen changes by itself as time goes on. */
+export const isMoving = ({ dialogs: [dialog], leaving, now, run }: State): boolean => run !== undefined || leaving !== undefined || (dialog !== undefined && isResting(dialog, now))
 
 /** Those that the first prompt waits for. */
 export const starting = ({ figures }: State): ReadonlyArray<string> =>

@@ -7,6 +7,7 @@ import type { Command } from "../../src/tui/Command.ts"
 import type { Event } from "../../src/tui/Event.ts"
 import { initial, type State } from "../../src/tui/State.ts"
 import type { Look } from "../../src/tui/view/Items.ts"
+import { makeMarkdown } from "../../src/tui/view/MarkdownLibrary.ts"
 
 export const place: RunPlace = { session_id: "s", turn_id: "t", run_id: "t" }
 export const empty = { empty: true, completing: false }
@@ -45,7 +46,7 @@ export class Rig {
   }
 }
 
-export const look = (width: number, open = false): Look => ({ palette: makePalette({ colours: true, theme: "dark" }), highlight: () => undefined, open, plain: false, keymap: makeKeymap(), thinkingLabel: undefined, width })
+export const look = (width: number, open = false): Look => ({ palette: makePalette({ colours: true, theme: "dark" }), highlight: () => undefined, markdown: makeMarkdown, open, plain: false, keymap: makeKeymap(), thinkingLabel: undefined, width })
 
 /** Texts that try to leave their place, each with what it tries. */
 export const hostile: ReadonlyArray<readonly [string, string]> = [

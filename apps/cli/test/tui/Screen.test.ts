@@ -6,6 +6,7 @@ import { composerKeys } from "../../src/tui/Keymap.ts"
 import { Screen } from "../../src/tui/Screen.ts"
 import type { Command } from "../../src/tui/Command.ts"
 import { initial, type State } from "../../src/tui/State.ts"
+import { makeMarkdown } from "../../src/tui/view/MarkdownLibrary.ts"
 import { Glass } from "./Glass.ts"
 import { hostile, place } from "./Rig.ts"
 
@@ -47,6 +48,7 @@ const makeScreen = ({ before = "", colours = false, columns = 80, mouse = true, 
   })
   open.push(screen)
   screen.start()
+  screen.markdown = makeMarkdown
   const delta = (text: string) => screen.dispatch({ type: "agent", event: { type: "message_delta", ...place, step: 0, delta: text, model: "m" } })
   return { glass, screen, commands, crashes, delta }
 }

@@ -4,12 +4,13 @@ import type { ExtensionFigures } from "@nimlet/extension"
 import { openDialog } from "../../src/tui/Dialog.ts"
 import { fieldOf } from "../../src/tui/Field.ts"
 import type { Item } from "../../src/tui/Item.ts"
-import type { State } from "../../src/tui/State.ts"
+import { isMoving, type State } from "../../src/tui/State.ts"
 import { pieceEnd } from "../../src/tui/view/Answer.ts"
 import { changeOf } from "../../src/tui/view/Diff.ts"
 import { aboveComposer, belowComposer, startFor, transcriptLines } from "../../src/tui/view/Frame.ts"
 import { painted } from "../../src/tui/view/Highlight.ts"
 import { ItemLines } from "../../src/tui/view/Items.ts"
+import { wrap, wrapColumns } from "../../src/tui/view/Lines.ts"
 import { sparkline } from "../../src/tui/view/Overlays.ts"
 import { hostile, look, Rig } from "./Rig.ts"
 
@@ -141,6 +142,37 @@ describe("parts of views", () => {
     assert.strictEqual(changeOf("edit", { path: "x", replacements: [{ old_text: "a", new_text: "b" }, { old_text: "c", new_text: "" }] }), "-a\n+b\n@@\n-c")
     assert.strictEqual(changeOf("write", { path: "x", content: "a\n" }), "+a")
     assert.isUndefined(changeOf("bash", { command: "ls" }))
+  })
+
+  it("what does not fit into the last column of a table goes on below it, and without room below all of it", () => {
+    assert.deepStrictEqual(wrapColumns("tab      complete what is typed", 20), ["tab      complete", "         what is", "         typed"])
+    assert.deepStrictEqual(wrapColumns("   set in here", 10), ["   set in", "   here"])
+    assert.deepStrictEqual(wrapColumns("a long head     and some more", 12), ["a long head", "   and some", "   more"])
+    assert.deepStrictEqual(wrapColumns(`${" ".repeat(30)}set in far`, 12), ["   set in", "   far"])
+    assert.deepStrictEqual(wrapColumns("tab   fits", 12), ["tab   fits"])
+    assert.deepStrictEqual(wrapColumns("Just two.  Spaces here", 12), wrap("Just two.  Spaces here", 12))
+  })
+
+  it("a question shows how it is answered once it takes keys, and not while something else is typed", () => {
+    const rig = new Rig()
+    const shows = () => aboveComposer(rig.state, look(60)).join("\n")
+    rig.on({ type: "asked", id: 1, question: { kind: "confirm", asker: "planner", prompt: "Go on?" } })
+    const height = shows().split("\n").length
+    assert.include(shows(), "y  Yes")
+    assert.notInclude(shows(), "❯")
+    for (const millis of [200, 200]) {
+      rig.wait(millis)
+      rig.key("x")
+      assert.notInclude(shows(), "❯")
+    }
+    assert.isTrue(isMoving(rig.state))
+    rig.wait(300)
+    rig.on({ type: "tick" })
+    assert.include(shows(), "❯")
+    assert.strictEqual(shows().split("\n").length, height)
+    assert.isFalse(isMoving(rig.state))
+    rig.key("y")
+    assert.deepStrictEqual(rig.done.map(({ type }) => type), ["answer"])
   })
 
   it("times are bars up to the longest", () => assert.strictEqual(sparkline([0, 5, 10], 8), "▁▅█"))

@@ -8,6 +8,7 @@ import type { Item } from "../../src/tui/Item.ts"
 import { composerKeys } from "../../src/tui/Keymap.ts"
 import { Screen } from "../../src/tui/Screen.ts"
 import { initial, type State } from "../../src/tui/State.ts"
+import { makeMarkdown } from "../../src/tui/view/MarkdownLibrary.ts"
 import { Glass } from "./Glass.ts"
 import { place } from "./Rig.ts"
 
@@ -100,6 +101,7 @@ describe("each view", () => {
       })
       open.push(screen)
       screen.start()
+      screen.markdown = makeMarkdown
       for (const event of events) screen.dispatch(event)
       glass.type(...keys)
       for (const [at, columns] of sizes.entries()) {

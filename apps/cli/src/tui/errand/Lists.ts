@@ -35,6 +35,7 @@ export const makeLists = ({ company, show, state, tell }: ErrandRoom) => {
     const session = yield* agent.session
     switch (what) {
       case "model":
+      case "defaultModel":
         // Those that can answer come first.
         return (yield* given.models).toSorted((a, b) => Number(b.ready) - Number(a.ready)).map(aboutModel)
       case "thinking": {
@@ -55,6 +56,8 @@ export const makeLists = ({ company, show, state, tell }: ErrandRoom) => {
       }
       case "login":
       case "theme":
+      case "settings":
+      case "setting":
       case "rewindHow":
         return []
     }
@@ -63,14 +66,12 @@ export const makeLists = ({ company, show, state, tell }: ErrandRoom) => {
   const list = (what: ListName) => Effect.flatMap(itemsFor(what), (items) => show({ type: "items", what, items }))
 
   const done = (deed: SessionDeed): string =>
-    deed.deed === "rename"
-      ? `Session ${deed.id} is now called: ${deed.title}`
-      : deed.deed === "delete" ? `Session ${deed.id} is in the trash; /session restore ${deed.id} brings it back.` : `Session ${deed.id} is back.`
+    deed.deed === "rename" ? `Session ${deed.id} is now called: ${deed.title}` : `Session ${deed.id} is in the trash; /session restore ${deed.id} brings it back.`
 
   const perform = Effect.fnUntraced(function*(deed: SessionDeed) {
     const { agent, sessions } = yield* company
     if (deed.id === (yield* agent.session).id) return yield* tell(deed.deed === "rename" ? "/name TITLE gives this session a title." : "That is the session that is open.", "warning")
-    yield* deed.deed === "rename" ? sessions.name(deed.id, deed.title) : deed.deed === "delete" ? sessions.delete(deed.id) : sessions.restore(deed.id)
+    yield* deed.deed === "rename" ? sessions.name(deed.id, deed.title) : sessions.delete(deed.id)
     yield* tell(done(deed))
     yield* list("resume")
   }, Effect.catch((error) => tell([error.message, remedyOf(error)].filter((text) => text !== "").join("; "), "warning")))

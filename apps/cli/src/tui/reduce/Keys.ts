@@ -3,7 +3,7 @@
  * of extensions; what is left is the composer's. A question takes no keys while the person is still typing something else.
  * Pure.
  */
-import { dialogKey, isOutcome } from "../Dialog.ts"
+import { dialogKey, isOutcome, isResting } from "../Dialog.ts"
 import type { ComposerState } from "../Event.ts"
 import { fieldOf } from "../Field.ts"
 import { actionOf, listKeyOf } from "../Keymap.ts"
@@ -15,8 +15,6 @@ import { picked } from "./Picker.ts"
 import { onSearch } from "./Searching.ts"
 import { tell } from "./Transcript.ts"
 
-/** How long a question must have stood, and the keys have rested, before keys answer it, in milliseconds. */
-const rest = 300
 /** How long the first ctrl+c waits for the second. */
 const leavingTime = 2_000
 
@@ -30,7 +28,7 @@ const onDialog = (state: State, key: string, typed: string): Step | undefined =>
   const [dialog, ...others] = state.dialogs
   if (dialog === undefined) return undefined
   if (actionOf(state.keymap, key) === "clear") return undefined
-  if (state.now - (dialog.since ?? state.now) < rest) return left({ ...state, dialogs: [{ ...dialog, since: state.now }, ...others] })
+  if (isResting(dialog, state.now)) return left({ ...state, dialogs: [{ ...dialog, since: state.now }, ...others] })
   const next = dialogKey(dialog, listKeyOf(state.keymap, key), typed)
   // The keys of the screen work beside a question; letters that mean nothing to it are not the composer's either.
   if (next === undefined) return actionOf(state.keymap, key) === undefined ? step(state) : undefined

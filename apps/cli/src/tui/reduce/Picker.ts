@@ -3,6 +3,7 @@ import { fuzzyFilter } from "@earendil-works/pi-tui"
 import { fieldKey, fieldOf } from "../Field.ts"
 import { listKeyOf, sessionActionOf } from "../Keymap.ts"
 import { themeChoices } from "../Palette.ts"
+import { screenSettings, settingNamed, usualWord } from "../Setting.ts"
 import type { ListName, Pickable, Picker, State } from "../State.ts"
 import { step, type Step } from "../Step.ts"
 import { send } from "./Send.ts"
@@ -28,6 +29,36 @@ export const chooseTheme = (state: State, wanted: string): Step => {
   return step({ ...state, appearance: { ...state.appearance, theme } }, { type: "keepTheme", theme })
 }
 
+/** Shows the settings, the one of `key` selected. */
+export const showSettings = (state: State, key = ""): Step => {
+  const opened = pickFrom(state, "settings", "Your settings (~/.nimlet/config.json)")
+  const { overlay } = opened.state
+  const selected = Math.max(0, screenSettings.findIndex((one) => one.key === key))
+  return overlay?.kind === "picker" ? { ...opened, state: { ...opened.state, overlay: { ...overlay, selected } } } : opened
+}
+
+/** Changes a setting; without a value it is asked for. */
+export const changeSetting = (state: State, key: string, value?: string): Step => {
+  const theme = key !== "theme" ? undefined : value === usualWord ? "auto" : themeChoices.find((one) => one === value)
+  const next: State = theme === undefined ? state : { ...state, appearance: { ...state.appearance, theme } }
+  return step(next, { type: "setting", key, ...(value === undefined ? {} : { value }) })
+}
+
+/** The same where all of them are on the screen again behind it. */
+const changeAmongAll = (state: State, key: string, value?: string): Step => changeSetting(showSettings(state, key).state, key, value)
+
+/** Asks what a setting shall be. */
+export const askSetting = (state: State, key: string): Step => {
+  const setting = settingNamed(key)
+  if (setting === undefined) return step(state, { type: "setting", key })
+  const { about, takes, usual } = setting
+  if (takes === "model") return pickFrom(state, "defaultModel", "Who shall answer at the start?")
+  if (typeof takes === "string") return changeAmongAll(state, setting.key)
+  const choice = (value: string): Pickable => ({ value: `${setting.key} ${value}`, label: value, about: value === usual ? "the usual one" : "" })
+  const rest: ReadonlyArray<Pickable> = [{ value: `${setting.key} ${usualWord}`, label: usualWord, about: `${usual}; the file says nothing` }]
+  return pickFrom(state, "setting", `${setting.key}: ${about}`, [...takes.map(choice), ...rest])
+}
+
 const ways = (message: string): ReadonlyArray<Pickable> => [
   { value: message, label: "The conversation alone", about: "files stay as they are" },
   { value: `${message} files`, label: "The conversation and the files", about: "shows first which files would go back" }
@@ -46,6 +77,14 @@ const pick = (state: State, what: ListName, value: string): Step => {
       return step(closed, { type: "think", level: value })
     case "theme":
       return chooseTheme(closed, value)
+    case "settings":
+      return askSetting(closed, value)
+    case "defaultModel":
+      return changeAmongAll(closed, "default_model", value)
+    case "setting": {
+      const [key = "", word] = value.split(" ")
+      return changeAmongAll(closed, key, word)
+    }
     case "rewind":
       return pickFrom(closed, "rewindHow", "What goes back to before that message?", ways(value))
     case "rewindHow": {

@@ -4,7 +4,7 @@ import { keyTable } from "../Keymap.ts"
 import { themeChoices } from "../Palette.ts"
 import type { State } from "../State.ts"
 import { step, type Step } from "../Step.ts"
-import { chooseTheme, pickFrom } from "./Picker.ts"
+import { askSetting, changeSetting, chooseTheme, pickFrom, showSettings } from "./Picker.ts"
 import { send, wordsOf } from "./Send.ts"
 import { tell } from "./Transcript.ts"
 
@@ -18,7 +18,7 @@ export const screenCommands: ReadonlyArray<{ readonly name: string; readonly usa
   { name: "auth", usage: "", description: "Tell where each provider has its key from" },
   { name: "context", usage: "", description: "Tell how full the model's window is" },
   { name: "copy", usage: "", description: "Copy the last answer" },
-  { name: "session", usage: "[rename ID TITLE | delete ID | restore ID]", description: "Tell which session this is, or do something with another" },
+  { name: "settings", usage: "[KEY [VALUE]]", description: "Show and change your settings" },
   { name: "theme", usage: "[auto|dark|light]", description: "Colours for a dark or a light ground" },
   { name: "doctor", usage: "", description: "Tell how nimlet is set up here, and what is wrong" },
   { name: "keys", usage: "", description: "List the keys" },
@@ -61,19 +61,6 @@ const contextText = ({ answering, tokens }: State): string => {
   return `[${"#".repeat(filled)}${"-".repeat(30 - filled)}] ${Math.round(part * 100)}% of ${count(window)} tokens`
 }
 
-const aboutSession = ({ folder, session }: State): string =>
-  `Session ${session.id === "" ? "(not open yet)" : session.id}${session.title === "" ? "" : ` (${session.title})`}, in ${folder}\nGo on with it later: nimlet --session ${session.id}`
-
-const sessionCommand = (state: State, args: string): Step => {
-  if (args === "") return step(tell(state, aboutSession(state)))
-  const [deed = "", id, ...words] = args.split(/\s+/)
-  const title = words.join(" ")
-  const usage = () => step(tell(state, "Usage: /session [rename ID TITLE | delete ID | restore ID]", "warning"))
-  if (id === undefined) return usage()
-  if (deed === "rename") return title === "" ? usage() : step(state, { type: "session", deed: { deed, id, title } })
-  return (deed === "delete" || deed === "restore") && title === "" ? step(state, { type: "session", deed: { deed, id } }) : usage()
-}
-
 /** What the screen does by itself; undefined for what the agent is to be told. */
 const ownCommand = (state: State, name: string, args: string): Step | undefined => {
   switch (name) {
@@ -94,10 +81,14 @@ const ownCommand = (state: State, name: string, args: string): Step | undefined 
     }
     case "doctor":
       return args === "" ? step(state, { type: "doctor" }) : step(tell(state, "/doctor takes no arguments; `nimlet doctor --start` starts the extensions, too.", "warning"))
-    case "session":
-      return sessionCommand(state, args)
     case "theme":
       return args === "" ? pickFrom(state, "theme", "Which ground do the colours stand on?", themeChoices.map((value) => ({ value, label: value, about: value === "auto" ? "what the terminal says" : "" }))) : chooseTheme(state, args)
+    case "settings": {
+      const [key = "", ...words] = args.split(/\s+/)
+      return key === "" ? showSettings(state) : words.length === 0 ? askSetting(state, key) : changeSetting(state, key.toLowerCase(), words.join(" "))
+    }
+    case "web":
+      return step(tell(state, "nimlet does not search the web by itself; an extension may offer that as a tool.", "warning"))
     case "extensions":
       if (args.startsWith("new ")) return step(state, { type: "makeExtension", name: args.slice(4).trim() })
       return args === "" ? step({ ...state, overlay: { kind: "extensions", selected: 0, log: undefined } }) : undefined

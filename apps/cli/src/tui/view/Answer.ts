@@ -2,7 +2,7 @@
  * An answer in markdown, drawn in pieces. The library reads a text from its beginning whenever it has grown; a piece that
  * nothing behind it can change is drawn once, so that a new word costs the last piece and not the whole answer.
  */
-import { Markdown, type MarkdownTheme } from "@earendil-works/pi-tui"
+import type { Markdown } from "@earendil-works/pi-tui"
 
 /** A piece is closed when it has so many characters. */
 const enough = 1_000
@@ -32,17 +32,17 @@ export const pieceEnd = (text: string): number | undefined => {
 
 /** One answer at one width. */
 export class AnswerLines {
-  readonly #theme: MarkdownTheme
+  readonly #make: () => Markdown
   readonly #width: number
   /** What is drawn for good, and its lines. */
   #closed = ""
   readonly #lines: Array<string> = []
   #last: Markdown
 
-  constructor(theme: MarkdownTheme, width: number) {
-    this.#theme = theme
+  constructor(make: () => Markdown, width: number) {
+    this.#make = make
     this.#width = width
-    this.#last = new Markdown("", 0, 0, theme)
+    this.#last = make()
   }
 
   /** The lines of the text as it is now; undefined when it does not begin as it did before. */
@@ -51,7 +51,7 @@ export class AnswerLines {
     for (let end = pieceEnd(text.slice(this.#closed.length)); end !== undefined; end = pieceEnd(text.slice(this.#closed.length))) {
       this.#lines.push(...this.#draw(text.slice(this.#closed.length, this.#closed.length + end)), "")
       this.#closed = text.slice(0, this.#closed.length + end)
-      this.#last = new Markdown("", 0, 0, this.#theme)
+      this.#last = this.#make()
     }
     return [...this.#lines, ...this.#draw(text.slice(this.#closed.length))]
   }

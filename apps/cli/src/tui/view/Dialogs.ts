@@ -1,6 +1,6 @@
 /** The question on the screen, as lines. Pure. */
 import { clean, cleanLine } from "../Clean.ts"
-import { choicesOf, type Dialog, type Question } from "../Dialog.ts"
+import { choicesOf, type Dialog, isResting, type Question } from "../Dialog.ts"
 import type { Field } from "../Field.ts"
 import type { Palette } from "../Palette.ts"
 import { changeOf, diffLines } from "./Diff.ts"
@@ -52,22 +52,25 @@ const headOf = (question: Question): string =>
     ? `${cleanLine(question.asker, 60)} wants a text edited`
     : `${cleanLine(question.asker, 60)} asks`
 
-/** The first of the questions, and how many wait behind it. */
-export const dialogLines = ([dialog, ...others]: ReadonlyArray<Dialog>, look: Look): ReadonlyArray<string> => {
+/** The first of the questions, and how many wait behind it. How it is answered is shown from when on it takes keys. */
+export const dialogLines = ([dialog, ...others]: ReadonlyArray<Dialog>, now: number, look: Look): ReadonlyArray<string> => {
   if (dialog === undefined) return []
   const { palette, width } = look
-  const { field, question, selected } = dialog
+  const { field, question } = dialog
+  const resting = isResting(dialog, now)
+  const selected = resting ? -1 : dialog.selected
+  const keys = question.kind === "text" && question.secret ? "not shown while you type · enter answers · esc dismisses" : "enter answers · esc dismisses"
   const inner: Look = { ...look, width: Math.max(1, width - 2) }
   const more = others.length === 0 ? "" : palette.dim(`  (${others.length} more ${others.length === 1 ? "waits" : "wait"})`)
   const answer = field !== undefined
     ? [
       ...(question.kind === "approval" ? [palette.dim("Why not? The model reads it.")] : []),
       ...fieldLines(field, { palette, secret: question.kind === "text" && question.secret, width: inner.width }),
-      palette.dim(fit(question.kind === "text" && question.secret ? "not shown while you type · enter answers · esc dismisses" : "enter answers · esc dismisses", inner.width))
+      palette.dim(fit(resting ? "" : keys, inner.width))
     ]
-    : choicesOf(question).flatMap(({ keys, label }, index) => {
+    : choicesOf(question).flatMap(({ keys: [letter], label }, index) => {
       const lead = index !== selected ? "  " : look.plain ? "* " : palette.accent("❯ ")
-      const key = keys[0] === undefined ? "" : `${keys[0]}  `
+      const key = letter === undefined ? "" : `${letter}  `
       return hang(lead, wrap(`${key}${cleanLine(label)}`, Math.max(1, inner.width - 2)).map(index === selected ? palette.bold : (line) => line))
     })
   return [...rule(width, palette.yellow, look.plain), fit(` ${palette.bold(palette.yellow(headOf(question)))}${more}`, width), ...[...bodyOf(question, inner), ...answer].map((line) => ` ${line}`)]

@@ -24,7 +24,7 @@ const bare = (lines: ReadonlyArray<string>): ReadonlyArray<Row> => lines.map((li
 const rowsAbove = (state: State, look: Look): ReadonlyArray<Row> => [
   ...bare([...activityLines(state, look), "", ...waitingLines(state, look)]),
   ...widgetRows(state, look),
-  ...(state.dialogs.length > 0 ? bare(dialogLines(state.dialogs, look)) : state.overlay !== undefined ? bare(overlayLines(state, look)) : modalRows(state, look))
+  ...(state.dialogs.length > 0 ? bare(dialogLines(state.dialogs, state.now, look)) : state.overlay !== undefined ? bare(overlayLines(state, look)) : modalRows(state, look))
 ]
 
 /** The same as lines. */

@@ -8,12 +8,15 @@ import { callSummary } from "../../modes/TextRows.ts"
 import { AnswerLines } from "./Answer.ts"
 import { diffLines } from "./Diff.ts"
 import type { Highlighter } from "./Highlight.ts"
-import { clamp, firstLines, fit, hang, lastLines, wrap } from "./Lines.ts"
+import { clamp, firstLines, fit, hang, lastLines, wrap, wrapColumns } from "./Lines.ts"
+import type { makeMarkdown } from "./MarkdownLibrary.ts"
 
 /** How things look. */
 export interface Look {
   readonly palette: Palette
   readonly highlight: Highlighter
+  /** What draws markdown; undefined, and markdown as it was written, until it is loaded. */
+  readonly markdown: typeof makeMarkdown | undefined
   /** Calls and thinking at length. */
   readonly open: boolean
   /** Words in place of marks, and nothing that moves: for a screen reader. */
@@ -58,7 +61,7 @@ const noticeLines = (item: Extract<Item, { readonly kind: "notice" }>, { palette
   const style = item.level === "error" ? palette.red : item.level === "warning" ? palette.yellow : palette.dim
   const who = item.from === undefined ? "" : `${cleanLine(item.from, 60)}: `
   const { lines, more } = firstLines(`${plain ? levels[item.level] : ""}${who}${item.text}`, 400)
-  const wrapped = lines.flatMap((line) => wrap(line, width - 2))
+  const wrapped = lines.flatMap((line) => wrapColumns(line, width - 2))
   return hang(plain ? "" : style(item.level === "info" ? "  " : "! "), [...wrapped, ...(more > 0 ? [`… ${more} more lines`] : [])].map(style))
 }
 
@@ -179,7 +182,9 @@ export class ItemLines {
     const said = look.plain && !done ? text.slice(0, text.lastIndexOf("\n\n") + 1) : text
     const words = clean(over > 0 ? `${said.slice(0, longest)}\n\n… ${over} more characters` : said)
     const kept = this.#growing.get(id)
-    const growing = kept?.width === look.width ? kept.lines : new AnswerLines(markdownTheme(look), look.width)
+    const { markdown } = look
+    if (markdown === undefined) return words.split("\n").flatMap((line) => wrap(line, look.width))
+    const growing = kept?.width === look.width ? kept.lines : new AnswerLines(() => markdown(markdownTheme(look)), look.width)
     const lines = growing.of(words)
     if (lines === undefined) {
       this.#growing.delete(id)

@@ -18,6 +18,23 @@ export const hang = (lead: string, lines: ReadonlyArray<string>): ReadonlyArray<
   return lines.map((line, index) => `${index === 0 ? lead : room}${line}`)
 }
 
+/** How far into a line its last column is looked for. */
+const farthest = 80
+
+/**
+ * A clean line of a table, or one that is set in, wrapped: what does not fit goes on below its last column. Where that
+ * leaves too little room, the last column stands below the others.
+ */
+export const wrapColumns = (line: string, width: number): ReadonlyArray<string> => {
+  const lead = /^(?:.*\S {3,}| +)(?=\S)/.exec(line.slice(0, farthest))?.[0] ?? ""
+  const rest = line.slice(lead.length)
+  if (lead === "" || visibleWidth(line) <= width) return wrap(line, width)
+  if (visibleWidth(lead) <= width / 2) return hang(lead, wrap(rest, width - visibleWidth(lead)))
+  const head = lead.trimEnd()
+  const indent = " ".repeat(Math.max(0, Math.min(4, Math.floor(width / 4))))
+  return [...(head === "" ? [] : wrap(head, width)), ...hang(indent, wrap(rest, width - indent.length))]
+}
+
 /** A line across, where marks are wanted. */
 export const rule = (width: number, style: (text: string) => string, plain: boolean): ReadonlyArray<string> => plain ? [] : [style("─".repeat(width))]
 

@@ -1,5 +1,5 @@
 /** What extensions show: widgets, the modal, statuses. Each names its extension. Pure. */
-import { Markdown, visibleWidth } from "@earendil-works/pi-tui"
+import { visibleWidth } from "@earendil-works/pi-tui"
 import type { WidgetView } from "@nimlet/extension"
 import type { Segment, WidgetElement } from "@nimlet/protocol"
 import { clean, cleanLine } from "../Clean.ts"
@@ -33,6 +33,12 @@ const usualHeight = 10
 /** How many lines of a widget are shown beside the composer. */
 const tallest = 16
 
+const markdownLines = (text: string, look: Look): ReadonlyArray<string> => {
+  const drawn = look.markdown?.(markdownTheme(look))
+  drawn?.setText(text)
+  return drawn === undefined ? text.split("\n").flatMap((line) => wrap(line, look.width)) : drawn.render(look.width).map((line) => line.trimEnd())
+}
+
 const elementLines = (element: WidgetElement, look: Look): ReadonlyArray<string> => {
   const { palette, plain, width } = look
   switch (element.type) {
@@ -55,7 +61,7 @@ const elementLines = (element: WidgetElement, look: Look): ReadonlyArray<string>
     }
     case "markdown": {
       const height = Math.min(Math.max(Math.round(element.height ?? usualHeight), 4), 24)
-      const lines = new Markdown(clean(element.text.slice(0, 20_000)), 0, 0, markdownTheme(look)).render(width).map((line) => line.trimEnd())
+      const lines = markdownLines(clean(element.text.slice(0, 20_000)), look)
       return lines.length <= height ? lines : [...lines.slice(0, height - 1), palette.dim(fit(`… ${lines.length - height + 1} more lines`, width))]
     }
   }
