@@ -332,7 +332,8 @@ export const rows: Readonly<Record<string, EventRow | ReadonlyArray<EventRow>>> 
   },
   project_trust: {
     hook: "project_trust",
-    event: ({ payload }) => ({ cwd: payload["cwd"] }),
+    // The first yes or no is the answer; who comes later is not asked.
+    event: ({ payload }) => payload["trusted"] === "undecided" ? { cwd: payload["cwd"] } : undefined,
     took: (_, result, __, reply) => {
       const { remember, trusted } = fieldsOf(result)
       if (trusted !== "yes" && trusted !== "no") return { reply }
