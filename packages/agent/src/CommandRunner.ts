@@ -5,7 +5,7 @@
  */
 import { Deferred, Effect, Latch, Result } from "effect"
 import { type CommandReply, Extensions, type SessionAccessShape } from "@nimlet/extension"
-import type { RunPlace, SessionAction } from "@nimlet/protocol"
+import type { ContentPart, RunPlace, SessionAction } from "@nimlet/protocol"
 import { Sessions, titleOf } from "@nimlet/session"
 import type { Files } from "@nimlet/tools"
 import type { SwitchRefused } from "./AgentError.ts"
@@ -48,14 +48,12 @@ export interface CommandRunnerOptions {
   readonly yolo: (on?: boolean) => boolean
   /** Trust in the project; absent where there is no such question. */
   readonly trust?: Trust
-  /** Runs words as the user's next ones. */
-  readonly say: (words: string) => Effect.Effect<RunResult>
+  /** Runs words as the user's next ones, with what goes along with them. */
+  readonly say: (words: string, attached?: ReadonlyArray<ContentPart>) => Effect.Effect<RunResult>
 }
 
-/** What became of a command; `prompt` is what it wants said to the model. */
-interface Outcome extends RunResult {
-  readonly prompt?: string
-}
+/** What became of a command; `prompt` is what it wants said to the model, `attached` goes along with it. */
+type Outcome = RunResult & { readonly prompt?: string; readonly attached?: ReadonlyArray<ContentPart> }
 
 /** Speaks for a command: its one answer, what it did otherwise, its failure (after the end of its run, too), and that end, which comes once. */
 interface Voice {
@@ -83,7 +81,7 @@ export interface CommandRunner {
   /** Returns when no command of an extension is under way. */
   readonly quiet: Effect.Effect<void>
   /** Takes what an extension's command under way wants said when it is over; false when none is. */
-  readonly follow: (words: string) => boolean
+  readonly follow: (words: string, attached?: ReadonlyArray<ContentPart>) => boolean
 }
 
 const voiceOf = Effect.fnUntraced(function*(place: RunPlace) {
@@ -313,11 +311,11 @@ export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<
     })
 
     const quiet = yield* Latch.make(true)
-    let underWay: { readonly voice: Voice; readonly over: Deferred.Deferred<void>; words: ReadonlyArray<string>; changed: boolean } | undefined
+    let underWay: { readonly voice: Voice; readonly over: Deferred.Deferred<void>; said: ReadonlyArray<{ readonly words: string; readonly attached: ReadonlyArray<ContentPart> }>; changed: boolean } | undefined
 
     /** A command of an extension. When it has changed the session by itself, its old self may be gone before it answers. */
     const ask = Effect.fnUntraced(function*(name: string, args: string, voice: Voice) {
-      const present: NonNullable<typeof underWay> = { voice, over: yield* Deferred.make<void>(), words: [], changed: false }
+      const present: NonNullable<typeof underWay> = { voice, over: yield* Deferred.make<void>(), said: [], changed: false }
       const asked = yield* Effect.acquireUseRelease(
         Effect.sync(() => {
           underWay = present
@@ -336,18 +334,19 @@ export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<
       )
       if (Result.isFailure(asked) && !present.changed) return yield* asked.failure
       const reply: CommandReply = Result.getOrElse(asked, () => ({}))
-      return present.words.length === 0 ? reply : { ...reply, prompt: [reply.prompt ?? "", ...present.words].filter((text) => text !== "").join("\n\n") }
+      const prompt = [reply.prompt ?? "", ...present.said.map(({ words }) => words)].filter((text) => text !== "").join("\n\n")
+      return { ...reply, prompt, attached: present.said.flatMap(({ attached }) => attached) }
     })
 
     const extensionCommand = Effect.fnUntraced(function*(name: string, args: string, voice: Voice) {
-      const { message = "", prompt = "", reload: wanted = false, session = {} } = yield* ask(name, args, voice)
-      if (prompt !== "") voice.follow()
+      const { attached, message = "", prompt, reload: wanted = false, session = {} } = yield* ask(name, args, voice)
+      if (prompt !== "" || attached.length > 0) voice.follow()
       if (message !== "") yield* voice.tell(message)
       const done = yield* act(voice, session)
       if (done === undefined) return { success: false, text: message }
       const missing = wanted && !done.switched ? yield* reload : undefined
       if (missing !== undefined) return yield* voice.fail(missing)
-      const outcome: Outcome = { success: true, text: message, prompt }
+      const outcome: Outcome = { success: true, text: message, prompt, attached }
       return done.editorText === "" ? outcome : { ...outcome, editorText: done.editorText }
     }, (effect, _name, _args, voice) => Effect.catch(effect, (error) => voice.fail(`Extension command failed: ${error.message}`)))
 
@@ -359,7 +358,7 @@ export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<
       const voice = yield* voiceOf(place)
       yield* publish({ type: "message", session_id: session.id, turn_id, role: "user", content: typed })
       yield* publish({ type: "run_start", ...place, prompt: typed })
-      const { prompt = "", ...result } = yield* Effect.gen(function*() {
+      const { attached = [], prompt = "", ...result } = yield* Effect.gen(function*() {
         const builtin = builtinNamed(name)
         if (builtin !== undefined) return yield* builtins[builtin.name](args, voice)
         const known = yield* extensions.commands
@@ -370,8 +369,8 @@ export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<
         Effect.onInterrupt(() => voice.fail("Interrupted")),
         Effect.ensuring(voice.end)
       )
-      if (prompt === "") return result
-      const answer = yield* say(prompt)
+      if (prompt === "" && attached.length === 0) return result
+      const answer = yield* say(prompt, attached)
       return { ...answer, text: [result.text, answer.text].filter((text) => text !== "").join("\n\n") }
     })
     const runner: CommandRunner = {
@@ -389,9 +388,9 @@ export const makeCommandRunner = (options: CommandRunnerOptions): Effect.Effect<
         return { going: switching.reload, over: Deferred.succeed(underWay.over, undefined) }
       },
       quiet: quiet.await,
-      follow: (words) => {
+      follow: (words, attached = []) => {
         if (underWay === undefined) return false
-        underWay.words = [...underWay.words, words]
+        underWay.said = [...underWay.said, { words, attached }]
         return true
       }
     }

@@ -133,7 +133,7 @@ export const makeRpcJobs = (scope: Scope.Scope, writer: RpcWriter, publish: Even
       Effect.provideService(EventSink, { publish }),
       Effect.flatMap((left) => {
         if (left === undefined) return Effect.void
-        return run(agent, { typed: left.content, literal: left.extension !== undefined }, left.requestId)
+        return run(agent, { typed: left.content, literal: left.extension !== undefined, ...(left.images === undefined ? {} : { attached: left.images }) }, left.requestId)
       })
     )
     yield* start("run", begun, Effect.asVoid(Effect.onExit(inTurn(work), told)), next)
