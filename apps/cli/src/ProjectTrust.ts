@@ -1,10 +1,12 @@
 /** Whether the files of the project we were started in are loaded: how it is asked, what is said when they are not. */
 import { Effect, FileSystem, Path } from "effect"
-import { makeTrust, type ProjectChange, type Trust } from "@nimlet/agent"
+import type { ChildProcessSpawner } from "effect/process"
+import { makeTrust, type ProjectChange, type Trust, type TrustAnswer } from "@nimlet/agent"
 import { families } from "@nimlet/extension"
 import type { Invocation } from "./Flags.ts"
 import type { Host } from "./Host.ts"
 import type { Mode } from "./modes/Mode.ts"
+import { trustAdvice } from "./TrustAdvice.ts"
 
 /** What is told when files of the project are left out. */
 export const skippedNotice = "Project-local resources skipped (use --approve or /trust on)."
@@ -24,31 +26,40 @@ const trustQuestion = (workspace: string, changes: ReadonlyArray<ProjectChange>)
   return `Files of this project can run programs and tell the model what to do. Load them?\n  ${workspace}${rows}${more}`
 }
 
+type Services = FileSystem.FileSystem | Path.Path | ChildProcessSpawner.ChildProcessSpawner
+
 const rootsOfProject: ReadonlyArray<string> = [...new Set(families.flatMap(({ projectRoots }) => projectRoots))]
 
-/** Trust in the project of `workspace`, a real path. Without a `mode`, or where nobody can answer, nothing is asked. */
+/**
+ * Trust in the project of `workspace`, a real path. Without a `mode` nothing is asked; otherwise the person's own modules are,
+ * and where they leave it open the person, if one is there.
+ */
 export const projectTrust = Effect.fnUntraced(function*(
   invocation: Invocation,
   host: Host,
   workspace: string,
   mode?: Mode
-): Effect.fn.Return<Trust, never, FileSystem.FileSystem | Path.Path> {
+): Effect.fn.Return<Trust, never, Services> {
+  const services = yield* Effect.context<Services>()
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const answer = invocation.approve ? true : invocation.noApprove ? false : undefined
-  const canAsk = mode !== undefined && mode.frontend.interactive && asking.has(mode.name)
+  const askPerson = ({ frontend }: Mode, changes: ReadonlyArray<ProjectChange>) =>
+    Effect.map(frontend.question({ asker: "nimlet", prompt: trustQuestion(workspace, changes), options: [leave, load] }), (given): TrustAnswer | undefined =>
+      given.cancelled ? undefined : { trusted: given.answer === load, remember: true })
+  const ask = (mode: Mode, changes: ReadonlyArray<ProjectChange>) => {
+    const canAsk = mode.frontend.interactive && asking.has(mode.name)
+    return trustAdvice({ invocation, host, workspace, mode, ...(canAsk ? { frontend: mode.frontend } : {}) }).pipe(
+      Effect.flatMap((advice) => advice === undefined && canAsk ? askPerson(mode, changes) : Effect.succeed(advice)),
+      Effect.provideContext(services)
+    )
+  }
   return yield* makeTrust({
     file: path.join(host.home, ".nimlet", "trust.json"),
     home: yield* Effect.orElseSucceed(fs.realPath(host.home), () => host.home),
     workspace,
     extensions: rootsOfProject,
     ...(answer === undefined ? {} : { answer }),
-    ...(canAsk
-      ? {
-        ask: ({ changes }) =>
-          Effect.map(mode.frontend.question({ asker: "nimlet", prompt: trustQuestion(workspace, changes), options: [leave, load] }), (given) =>
-            given.cancelled ? undefined : given.answer === load)
-      }
-      : {})
+    ...(mode === undefined ? {} : { ask: ({ changes }) => ask(mode, changes) })
   })
 })

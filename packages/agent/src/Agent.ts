@@ -160,7 +160,7 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     switching,
     selection,
     mode: options.mode ?? "text",
-    say: (text) => Effect.flatMap(wording.words(text), say),
+    say: (text, attached = []) => Effect.flatMap(wording.words(text), (words) => say([...(text === "" && attached.length > 0 ? [] : words), ...attached])),
     resources,
     totals,
     ...(options.modelCommands === undefined ? {} : { modelCommands: options.modelCommands }),

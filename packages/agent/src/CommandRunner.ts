@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import { Extensions } from "@nimlet/extension"
-import type { RunPlace } from "@nimlet/protocol"
+import type { ContentPart, RunPlace } from "@nimlet/protocol"
 import { makeBuiltins, type BuiltinsOptions } from "./CommandRunner/Builtins.ts"
 import { type CommandUnderWay, type ExtensionCommandsOptions, makeExtensionCommands } from "./CommandRunner/ExtensionCommands.ts"
 import { makeSessionChange } from "./CommandRunner/SessionChange.ts"
@@ -15,8 +15,8 @@ import type { RunResult } from "./Loop.ts"
 
 /** What commands work with. */
 export interface CommandRunnerOptions extends Omit<BuiltinsOptions, "change" | "reload">, Pick<ExtensionCommandsOptions, "mode" | "selection"> {
-  /** Runs words as the user's next ones. */
-  readonly say: (words: string) => Effect.Effect<RunResult>
+  /** Runs words as the user's next ones, with what goes along with them. */
+  readonly say: (words: string, attached?: ReadonlyArray<ContentPart>) => Effect.Effect<RunResult>
 }
 
 /** Runs what was typed. */
@@ -45,7 +45,7 @@ export const makeCommandRunner = Effect.fnUntraced(function*({ mode, say, select
     const voice = yield* voiceOf(place)
     yield* publish({ type: "message", session_id: session.id, turn_id, role: "user", content: typed })
     yield* publish({ type: "run_start", ...place, prompt: typed })
-    const { prompt = "", ...result } = yield* Effect.gen(function*() {
+    const { attached = [], prompt = "", ...result } = yield* Effect.gen(function*() {
       const builtin = builtinNamed(name)
       if (builtin !== undefined) return yield* builtins[builtin.name](args, voice)
       const known = yield* extensions.commands
@@ -56,8 +56,8 @@ export const makeCommandRunner = Effect.fnUntraced(function*({ mode, say, select
       Effect.onInterrupt(() => voice.fail("Interrupted")),
       Effect.ensuring(voice.end)
     )
-    if (prompt === "") return result
-    const answer = yield* say(prompt)
+    if (prompt === "" && attached.length === 0) return result
+    const answer = yield* say(prompt, attached)
     return { ...answer, text: [result.text, answer.text].filter((text) => text !== "").join("\n\n") }
   })
 

@@ -199,9 +199,10 @@ export const makeJournal = (session: Session, ledger: Ledger, selection: () => S
     }),
     deliver: Effect.fnUntraced(function*(place, texts) {
       const { publish } = yield* EventSink
-      for (const { content, custom, extension } of texts) {
+      for (const { content, custom, extension, images = [] } of texts) {
         const part = extension === undefined ? { type: "text" as const, text: content } : untypedText(content)
-        yield* append(custom === undefined ? { type: "user", role: "user", content: [part] } : customEntry(content, custom, extension))
+        const parts = [...(content === "" && images.length > 0 ? [] : [part]), ...images]
+        yield* append(custom === undefined ? { type: "user", role: "user", content: parts } : customEntry(content, custom, extension))
         if (custom?.display !== false) yield* publish({ type: "message", role: "user", content, session_id: place.session_id, turn_id: place.turn_id })
       }
     }, Effect.uninterruptible)

@@ -20,7 +20,7 @@ export interface ModuleCallsOptions {
   /** What leaves a session; known when the agent is made. */
   readonly whole: Effect.Effect<{ readonly commands: CommandUnderWay; readonly switching: Switching }>
   /** Takes what an extension's command under way wants said when it is over; false when none is. */
-  readonly follow: (words: string) => boolean
+  readonly follow: CommandRunner["follow"]
   /** Runs something when nothing else does. */
   readonly inTurn: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
   /** Runs an input when its turn comes; returns at once. */
@@ -76,7 +76,7 @@ export const makeModuleCalls = (options: ModuleCallsOptions): AtomicSessionShape
     Effect.suspend(() =>
       onIdleInput !== undefined
         ? Effect.flatMap(conversation().queues.holdEarly, (room) => !room ? Effect.fail(tooMany) : input.saved === true ? options.begin(input) : onIdleInput(input, extension))
-        : input.saved !== true && options.follow(input.typed)
+        : input.saved !== true && options.follow(input.typed, input.attached)
         ? Effect.void
         : Effect.fail(failed("no run can be started here")))
 
@@ -109,10 +109,12 @@ export const makeModuleCalls = (options: ModuleCallsOptions): AtomicSessionShape
   /** The user's words from an extension (`pi.sendUserMessage`). */
   const sayAsUser = Effect.fnUntraced(function*(extension: string, content: unknown, wish: JsonObject) {
     const words = wordsIn(content)
-    const offer = yield* conversation().queues.offer(wish.deliverAs === "followUp" ? "follow_up" : "steer", { content: words, extension })
+    const images = imagesIn(content)
+    const text: QueuedText = { content: words, extension, ...(images.length === 0 ? {} : { images }) }
+    const offer = yield* conversation().queues.offer(wish.deliverAs === "followUp" ? "follow_up" : "steer", text)
     if (offer === "full" || offer === "spent") return yield* tooMany
     if (offer === "accepted") return done
-    yield* start({ typed: words, literal: wish.expandPromptTemplates !== true }, extension)
+    yield* start({ typed: words, literal: wish.expandPromptTemplates !== true, ...(images.length === 0 ? {} : { attached: images }) }, extension)
     return done
   })
 

@@ -74,7 +74,7 @@ export const makeModules = ({ activate, begin, current, inTurn, interrupt, joine
       conversation: current,
       outer,
       whole,
-      follow: (words) => present()?.commands.follow(words) === true,
+      follow: (words, attached) => present()?.commands.follow(words, attached) === true,
       inTurn,
       begin,
       scope,

@@ -28,6 +28,8 @@ export interface QueuedText {
   readonly content: string
   readonly extension?: string
   readonly requestId?: string
+  /** Beside the text of a message of the user's kind. */
+  readonly images?: ReadonlyArray<ImagePart>
   readonly custom?: Custom
 }
 

@@ -25,6 +25,13 @@ export interface TrustState {
   readonly changes: ReadonlyArray<ProjectChange>
 }
 
+/** What somebody said of files that no yes covers. */
+export interface TrustAnswer {
+  readonly trusted: boolean
+  /** It holds for later runs, too; otherwise for this one alone. */
+  readonly remember: boolean
+}
+
 /** What trust works with. */
 export interface TrustOptions extends ProjectFolders {
   /** `trust.json`. */
@@ -34,8 +41,8 @@ export interface TrustOptions extends ProjectFolders {
   readonly workspace: string
   /** Says yes or no for this run, whatever was said before; nothing is saved. */
   readonly answer?: boolean
-  /** Asks a person about what no yes covers; undefined when they say neither. Absent where nobody can be asked. */
-  readonly ask?: (state: TrustState) => Effect.Effect<boolean | undefined>
+  /** Asks about what no yes covers; undefined for neither yes nor no. Absent where nobody can be asked. */
+  readonly ask?: (state: TrustState) => Effect.Effect<TrustAnswer | undefined>
 }
 
 /** Trust in the project of a run. */
@@ -88,13 +95,15 @@ export const makeTrust = (options: TrustOptions): Effect.Effect<Trust, never, Fi
     const { ask, file, home, workspace } = options
     let { answer } = options
     let state: TrustState = { trusted: false, files: [], changes: [] }
-    // A yes or no of this run that could not be saved.
+    // A yes or no of this run that could not be saved, or is not to be.
     let unsaved: TrustRecords = {}
+    let lasts = true
 
     const find = workspace === home ? Effect.succeed([]) : Effect.provide(findProjectFiles(workspace, options), Digest.layerWebCrypto)
     const save = Effect.fnUntraced(function*(trusted: boolean, files: ReadonlyArray<ProjectFile>) {
       const record = recordOf(trusted, files, yield* placeOf(workspace))
       unsaved = { ...unsaved, [workspace]: record }
+      if (!lasts) return
       yield* writeTrust(file, workspace, record)
       unsaved = {}
     })
@@ -108,8 +117,10 @@ export const makeTrust = (options: TrustOptions): Effect.Effect<Trust, never, Fi
       if (said !== undefined || ask === undefined) return state
       const answered = yield* ask(state)
       if (answered === undefined) return state
-      yield* Effect.ignore(save(answered, files))
-      return (state = { ...state, trusted: answered, changes: answered ? [] : changes })
+      const { remember, trusted } = answered
+      lasts = remember
+      yield* Effect.ignore(save(trusted, files))
+      return (state = { ...state, trusted, changes: trusted ? [] : changes })
     })
 
     return {
@@ -119,6 +130,7 @@ export const makeTrust = (options: TrustOptions): Effect.Effect<Trust, never, Fi
         Effect.flatMap(find, (files) => {
           if (workspace === home) return Effect.fail(new FileUnwritable({ file, why: "your home folder is no project; what is in it is yours" }))
           answer = undefined
+          lasts = true
           return Effect.map(save(trusted, files), () => (state = { trusted, files, changes: [] }))
         }).pipe(Effect.provideContext(context)),
       wrote: (path) =>

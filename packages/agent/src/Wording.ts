@@ -73,7 +73,7 @@ export const makeWording = ({ extensions, mentions, resources }: WordingOptions)
   return {
     words,
     meaning: Effect.fnUntraced(function*({ attached = [], literal = false, piped = "", typed }) {
-      if (literal) return { _tag: "Words", content: [untypedText(typed), ...attached] } satisfies Meaning
+      if (literal) return { _tag: "Words", content: [...(typed === "" && attached.length > 0 ? [] : [untypedText(typed)]), ...attached] } satisfies Meaning
       const command = piped === "" ? commandIn(typed) : undefined
       if (command !== undefined) {
         const text = yield* expanded(command)

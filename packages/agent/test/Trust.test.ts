@@ -9,7 +9,7 @@ import { makeTrust, type TrustState } from "../src/Trust.ts"
 const inSpace = <A, E>(body: (space: {
   readonly root: string
   readonly write: (path: string, text: string) => Effect.Effect<void>
-  readonly trust: (options?: { readonly at?: string; readonly says?: boolean; readonly answer?: boolean; readonly home?: string }) => Effect.Effect<TrustState, never, FileSystem.FileSystem | Path.Path>
+  readonly trust: (options?: { readonly at?: string; readonly says?: boolean; readonly forgets?: true; readonly answer?: boolean; readonly home?: string }) => Effect.Effect<TrustState, never, FileSystem.FileSystem | Path.Path>
   readonly asked: Array<TrustState>
   readonly store: string
 }) => Effect.Effect<A, E, FileSystem.FileSystem | Path.Path>) =>
@@ -30,14 +30,14 @@ const inSpace = <A, E>(body: (space: {
       write,
       asked,
       store,
-      trust: ({ answer, at = "work", home = "home", says } = {}) =>
+      trust: ({ answer, at = "work", forgets, home = "home", says } = {}) =>
         Effect.flatMap(makeTrust({
           file: store,
           home: path.join(root, home),
           workspace: path.join(root, at),
           extensions: [".nimlet/extensions", ".pi/extensions"],
           ...(answer === undefined ? {} : { answer }),
-          ...(says === undefined ? {} : { ask: (state) => Effect.sync(() => (asked.push(state), says)) })
+          ...(says === undefined ? {} : { ask: (state) => Effect.sync(() => (asked.push(state), { trusted: says, remember: forgets !== true })) })
         }), ({ resolve }) => resolve)
     })
   }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
@@ -171,11 +171,33 @@ describe("trust", () => {
         assert.isFalse((yield* trust({ at: "evil" })).trusted)
       })))
 
+  it.effect("that is not to be remembered holds for the run alone, with what is written for the person meanwhile", () =>
+    inSpace(({ asked, root, store, trust, write }) =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        yield* write("work/.nimlet/config.json", "{}")
+        const one = yield* makeTrust({
+          file: store, home: `${root}/home`, workspace: `${root}/work`, extensions: [], ask: (state) => Effect.sync(() => (asked.push(state), { trusted: true, remember: false }))
+        })
+        assert.isTrue((yield* one.resolve).trusted)
+        yield* write("work/.nimlet/permissions.json", "{}")
+        yield* one.wrote(".nimlet/permissions.json")
+        assert.isTrue((yield* one.resolve).trusted)
+        assert.lengthOf(asked, 1)
+        assert.isFalse(yield* fs.exists(store))
+        assert.isFalse((yield* trust()).trusted)
+        yield* trust({ says: false, forgets: true })
+        assert.isFalse(yield* fs.exists(store))
+        // What the person says themselves is kept.
+        yield* one.set(true)
+        assert.isTrue((yield* trust()).trusted)
+      })))
+
   it.effect("covers a file that was written for the person, and not one that came beside it", () =>
     inSpace(({ root, store, trust, write }) =>
       Effect.gen(function*() {
         yield* write("work/.nimlet/config.json", "{}")
-        const one = yield* makeTrust({ file: store, home: `${root}/home`, workspace: `${root}/work`, extensions: [], ask: () => Effect.succeed(true) })
+        const one = yield* makeTrust({ file: store, home: `${root}/home`, workspace: `${root}/work`, extensions: [], ask: () => Effect.succeed({ trusted: true, remember: true }) })
         yield* one.resolve
         yield* write("work/.nimlet/permissions.json", "{}")
         yield* one.wrote(".nimlet/permissions.json")

@@ -64,7 +64,9 @@ export const startSession = Effect.fnUntraced(function*(
   { isOpen, launcher, onFiguresChanged, onOffersChanged, scope, services }: SessionEnvironment,
   begun: (session: RunningSession) => void
 ) {
-  const { closedGuards, disabled, found, warnings: skipped } = yield* Effect.provideContext(discover(options), services)
+  const { closedGuards, disabled, found: all, warnings: skipped } = yield* Effect.provideContext(discover(options), services)
+  const { runsAs } = options
+  const found = runsAs === undefined ? all : all.filter(({ family }) => family.runsAs === runsAs)
   const warnings = [...skipped, ...overreaching(found, options)]
   const required = new Set(options.required ?? [])
   if (found.length === 0) return reportOf({ members: [], disabled, required, warnings, closedGuards, pending: [] })

@@ -1,7 +1,7 @@
 /** What a start takes and gives. */
 import type { Effect } from "effect"
 import type { Manifest } from "@nimlet/protocol"
-import type { Root } from "./FamilyPolicy.ts"
+import type { FamilyPolicy, Root } from "./FamilyPolicy.ts"
 
 /** Settings of one extension: the manifest's own keys, which these replace, and `disabled`. */
 export interface ExtensionSettings extends Partial<Omit<Manifest, "name" | "command">> {
@@ -59,6 +59,8 @@ export interface StartOptions {
   readonly required?: ReadonlyArray<string>
   /** Ends the wait for those that have not registered yet; they go on starting. Default: nothing does. */
   readonly proceed?: Effect.Effect<void>
+  /** Only those that run as this are started. Default: all. */
+  readonly runsAs?: FamilyPolicy["runsAs"]
   /** Names no extension may register as a tool, compared without regard to case. */
   readonly reservedTools: ReadonlyArray<string>
   /** Names no extension may register as a provider, compared without regard to case. Default: none. */

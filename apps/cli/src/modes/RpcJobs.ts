@@ -138,7 +138,10 @@ export const makeRpcJobs = (scope: Scope.Scope, writer: RpcWriter, publish: Even
     // The oldest of what it has left begins a turn of its own.
     const followed = agent.takeLeft.pipe(
       Effect.provideService(EventSink, { publish }),
-      Effect.flatMap((left) => left === undefined ? Effect.void : run(agent, { typed: left.content, literal: left.extension !== undefined }, left.requestId))
+      Effect.flatMap((left) => {
+        if (left === undefined) return Effect.void
+        return run(agent, { typed: left.content, literal: left.extension !== undefined, ...(left.images === undefined ? {} : { attached: left.images }) }, left.requestId)
+      })
     )
     yield* start("run", begun, Effect.asVoid(Effect.onExit(inTurn(work), told)), followed)
   })

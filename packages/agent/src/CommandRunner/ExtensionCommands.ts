@@ -4,7 +4,7 @@
  */
 import { Deferred, Effect, Latch, Result } from "effect"
 import { type CommandReply, Extensions } from "@nimlet/extension"
-import type { SessionAction } from "@nimlet/protocol"
+import type { ContentPart, SessionAction } from "@nimlet/protocol"
 import type { SwitchRefused } from "../AgentError.ts"
 import { commandContext } from "../CommandContext.ts"
 import type { Selection } from "../Selection.ts"
@@ -38,7 +38,13 @@ export interface CommandUnderWay {
   /** Returns when no command of an extension is under way. */
   readonly quiet: Effect.Effect<void>
   /** Takes what an extension's command under way wants said when it is over; false when none is. */
-  readonly follow: (words: string) => boolean
+  readonly follow: (words: string, attached?: ReadonlyArray<ContentPart>) => boolean
+}
+
+/** What a command wants said. */
+interface Said {
+  readonly words: string
+  readonly attached: ReadonlyArray<ContentPart>
 }
 
 /** Runs commands of extensions. */
@@ -76,11 +82,11 @@ export const makeExtensionCommands = Effect.fnUntraced(function*({ change: { go 
   })
 
   const quiet = yield* Latch.make(true)
-  let underWay: { readonly voice: Voice; readonly over: Deferred.Deferred<void>; words: ReadonlyArray<string>; changed: boolean } | undefined
+  let underWay: { readonly voice: Voice; readonly over: Deferred.Deferred<void>; said: ReadonlyArray<Said>; changed: boolean } | undefined
 
   /** A command of an extension. When it has changed the session by itself, its old self may be gone before it answers. */
   const ask = Effect.fnUntraced(function*(name: string, args: string, voice: Voice) {
-    const present: NonNullable<typeof underWay> = { voice, over: yield* Deferred.make<void>(), words: [], changed: false }
+    const present: NonNullable<typeof underWay> = { voice, over: yield* Deferred.make<void>(), said: [], changed: false }
     const asked = yield* Effect.acquireUseRelease(
       Effect.sync(() => {
         underWay = present
@@ -99,18 +105,19 @@ export const makeExtensionCommands = Effect.fnUntraced(function*({ change: { go 
     )
     if (Result.isFailure(asked) && !present.changed) return yield* asked.failure
     const reply: CommandReply = Result.getOrElse(asked, () => ({}))
-    return present.words.length === 0 ? reply : { ...reply, prompt: [reply.prompt ?? "", ...present.words].filter((text) => text !== "").join("\n\n") }
+    const prompt = [reply.prompt ?? "", ...present.said.map(({ words }) => words)].filter((text) => text !== "").join("\n\n")
+    return { ...reply, prompt, attached: present.said.flatMap(({ attached }) => attached) }
   })
 
   const extensionCommand = Effect.fnUntraced(function*(name: string, args: string, voice: Voice) {
-    const { message = "", prompt = "", reload: wanted = false, session = {} } = yield* ask(name, args, voice)
-    if (prompt !== "") voice.follow()
+    const { attached, message = "", prompt, reload: wanted = false, session = {} } = yield* ask(name, args, voice)
+    if (prompt !== "" || attached.length > 0) voice.follow()
     if (message !== "") yield* voice.tell(message)
     const done = yield* act(voice, session)
     if (done === undefined) return { success: false, text: message }
     const missing = wanted && !done.switched ? yield* reload : undefined
     if (missing !== undefined) return yield* voice.fail(missing)
-    const outcome: Outcome = { success: true, text: message, prompt }
+    const outcome: Outcome = { success: true, text: message, prompt, attached }
     return done.editorText === "" ? outcome : { ...outcome, editorText: done.editorText }
   }, (effect, _name, _args, voice) => Effect.catch(effect, (error) => voice.fail(`Extension command failed: ${error.message}`)))
 
@@ -129,9 +136,9 @@ export const makeExtensionCommands = Effect.fnUntraced(function*({ change: { go 
       return { going: switching.reload, over: Deferred.succeed(underWay.over, undefined) }
     },
     quiet: quiet.await,
-    follow: (words) => {
+    follow: (words, attached = []) => {
       if (underWay === undefined) return false
-      underWay.words = [...underWay.words, words]
+      underWay.said = [...underWay.said, { words, attached }]
       return true
     }
   }

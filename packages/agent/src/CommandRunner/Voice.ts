@@ -1,12 +1,13 @@
 /** How a command's run speaks: records of its one answer, of what else it did, and of its end. */
 import { Effect } from "effect"
-import type { RunPlace } from "@nimlet/protocol"
+import type { ContentPart, RunPlace } from "@nimlet/protocol"
 import { EventSink } from "../EventSink.ts"
 import type { RunResult } from "../Loop.ts"
 
-/** What became of a command; `prompt` is what it wants said to the model. */
+/** What became of a command; `prompt` is what it wants said to the model, `attached` goes along with it. */
 export interface Outcome extends RunResult {
   readonly prompt?: string
+  readonly attached?: ReadonlyArray<ContentPart>
 }
 
 /** Speaks for a command: its one answer, what it did otherwise, its failure (after the end of its run, too), and that end, which comes once. */

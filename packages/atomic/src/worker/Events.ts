@@ -2,14 +2,15 @@
  * The events of the extension API over the host's lifecycle events: what a handler is given, and what its result means.
  * Pure: one row an event. A result by mutation is read from the event after the handler.
  */
-import { contentText, type Fields, fieldsOf, isFields, listOf, plain, textOf } from "./Values.ts"
+import { contentText, copyOf, type Fields, fieldsOf, isFields, listOf, plain, textOf } from "./Values.ts"
 
 /** What a handler's event is made from. */
 export interface Occasion {
   /** The host's payload, as the handlers before left it. */
   readonly payload: Fields
   readonly cwd: string
-  readonly signal: AbortSignal
+  /** The host's request it comes of. */
+  readonly call: { readonly signal: AbortSignal }
   /** Lives of this extension so far. */
   readonly generation: number
   /** Reads the host's state. */
@@ -103,7 +104,7 @@ export const rows: Readonly<Record<string, EventRow | ReadonlyArray<EventRow>>> 
   },
   session_before_compact: {
     hook: "session_before_compact",
-    event: ({ payload, signal, state }) => {
+    event: ({ call, payload, state }) => {
       const entries = listOf(state("entries")).map(fieldsOf)
       const at = typeof payload["first_kept_index"] === "number" ? payload["first_kept_index"] : entries.length
       const messages = entries.slice(0, at).flatMap(({ message }) => message === undefined ? [] : [message])
@@ -119,7 +120,7 @@ export const rows: Readonly<Record<string, EventRow | ReadonlyArray<EventRow>>> 
           previousSummary: entries.findLast(({ type }) => type === "compaction")?.["summary"]
         },
         branchEntries: entries,
-        signal
+        signal: call.signal
       }
     },
     took: (event, result, payload, reply) => {
@@ -143,7 +144,7 @@ export const rows: Readonly<Record<string, EventRow | ReadonlyArray<EventRow>>> 
   session_compact_failed: plainly("session_compact_failed", ({ payload }) => ({ error: payload["error"] })),
   session_before_tree: {
     hook: "session_before_tree",
-    event: ({ payload, signal }) => ({ preparation: { targetId: payload["target_id"], oldLeafId: payload["old_leaf_id"] }, signal }),
+    event: ({ call, payload }) => ({ preparation: { targetId: payload["target_id"], oldLeafId: payload["old_leaf_id"] }, signal: call.signal }),
     took: cancelling
   },
   session_tree: plainly("session_tree", ({ payload }) => ({ newLeafId: payload["new_leaf_id"], oldLeafId: payload["old_leaf_id"] })),
@@ -227,7 +228,7 @@ export const rows: Readonly<Record<string, EventRow | ReadonlyArray<EventRow>>> 
   ],
   context: {
     hook: "model_context",
-    event: ({ payload }) => ({ messages: structuredClone(listOf(payload["messages"])) }),
+    event: ({ payload }) => ({ messages: copyOf(listOf(payload["messages"])) }),
     took: (event, result, payload, reply) => {
       const { messages = event["messages"] } = fieldsOf(result)
       return same(messages, payload["messages"]) ? { reply } : { reply: { ...reply, messages }, payload: { messages } }
@@ -275,7 +276,7 @@ export const rows: Readonly<Record<string, EventRow | ReadonlyArray<EventRow>>> 
     event: ({ payload }) => ({
       toolName: payload["tool"],
       toolCallId: textOf(payload["tool_call_id"]),
-      input: structuredClone(fieldsOf(payload["arguments"]))
+      input: copyOf(fieldsOf(payload["arguments"]))
     }),
     took: (event, result, payload, reply) => {
       const { block, reason, terminate } = fieldsOf(result)
@@ -331,7 +332,8 @@ export const rows: Readonly<Record<string, EventRow | ReadonlyArray<EventRow>>> 
   },
   project_trust: {
     hook: "project_trust",
-    event: ({ payload }) => ({ cwd: payload["cwd"] }),
+    // The first yes or no is the answer; who comes later is not asked.
+    event: ({ payload }) => payload["trusted"] === "undecided" ? { cwd: payload["cwd"] } : undefined,
     took: (_, result, __, reply) => {
       const { remember, trusted } = fieldsOf(result)
       if (trusted !== "yes" && trusted !== "no") return { reply }
@@ -352,7 +354,12 @@ export const hooksOf = (event: string): ReadonlyArray<string> => {
   return found.length === 0 ? [event] : found.map(({ hook }) => hook)
 }
 
-/** The events of the API that come of a lifecycle event, in the order of the table. */
-export const eventsOf = (hook: string): ReadonlyArray<readonly [string, EventRow]> =>
-  Object.keys(rows).flatMap((event) => rowsOf(event).filter((row) => row.hook === hook).map((row) => [event, row] as const))
+/** Lifecycle event → events of the API that come of it, in the order of the table. */
+const eventsByHook = Map.groupBy(
+  Object.keys(rows).flatMap((event) => rowsOf(event).map((row) => [event, row] as const)),
+  ([, { hook }]) => hook
+)
+
+/** The events of the API that come of a lifecycle event. */
+export const eventsOf = (hook: string): ReadonlyArray<readonly [string, EventRow]> => eventsByHook.get(hook) ?? []
 

@@ -18,6 +18,9 @@ export class Pulse {
   readonly #slots: Int32Array
   readonly #text: Uint8Array
   readonly #encoder = new TextEncoder()
+  /** What stands there, and its length: mostly the same begins again. */
+  #written = ""
+  #size = 0
 
   /** `buffer` has `pulseBytes`. */
   constructor(buffer: SharedArrayBuffer) {
@@ -34,7 +37,11 @@ export class Pulse {
 
   /** `what` begins; an empty text when it is over. */
   begin(what: string): void {
-    Atomics.store(this.#slots, length, this.#encoder.encodeInto(what, this.#text).written)
+    if (what !== this.#written && what !== "") {
+      this.#size = this.#encoder.encodeInto(what, this.#text).written
+      this.#written = what
+    }
+    Atomics.store(this.#slots, length, what === "" ? 0 : this.#size)
   }
 
   /** Turns of the event loop so far. */

@@ -32,6 +32,12 @@ export const plain = (value: unknown): unknown => {
   return text === undefined ? undefined : JSON.parse(text)
 }
 
+/** A copy of JSON, to be changed without changing what it is a copy of. */
+export const copyOf = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(copyOf)
+  return isFields(value) ? Object.fromEntries(Object.entries(value).map(([key, each]) => [key, copyOf(each)])) : value
+}
+
 /** Texts and parts of content as one text. */
 export const contentText = (content: unknown): string =>
   typeof content === "string"

@@ -31,15 +31,16 @@ export class Wire {
   /** `onMessage` gets what is no answer, `onEnd` is called when the host says no more. */
   constructor(port: MessagePort, onMessage: (message: Fields) => void, onEnd: () => void) {
     this.#port = port
+    const hear = (text: string): void => {
+      const line: unknown = JSON.parse(text)
+      if (isFields(line) && !this.#answered(line)) onMessage(line)
+    }
     port.on("message", (message: unknown) => {
       if (message === null) return onEnd()
       if (typeof message === "number") return this.#taken(message)
       if (typeof message !== "string") return
-      for (const text of message.split("\n")) {
-        if (text === "") continue
-        const line: unknown = JSON.parse(text)
-        if (isFields(line) && !this.#answered(line)) onMessage(line)
-      }
+      if (!message.includes("\n")) hear(message)
+      else for (const text of message.split("\n")) hear(text)
       this.#unsaid += message.length
       if (this.#unsaid < worthSaying) return
       port.postMessage(this.#unsaid)

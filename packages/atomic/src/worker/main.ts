@@ -135,32 +135,31 @@ const run = async (boot: Boot, sync: HostSync): Promise<void> => {
 
   /** What the API's events cannot know of the payload: who answered before. */
   const noteSelected = ({ model, provider, thinking }: Fields): void => {
-    if (typeof model === "string") replica.set("was", { model: model === "" ? {} : { id: model, provider }, thinking })
+    replica.set("was", { model: model === "" ? {} : { id: model, provider }, thinking })
   }
   replica.set("was", {})
 
   const answering = new Answering()
   let told: Promise<void> | undefined
-  const runHook = async (hook: string, payload: Fields, { signal }: Call): Promise<Fields> => {
-    const occasion = { payload, cwd: session.start.cwd, signal, generation: boot.generation, state: (key: string) => replica.get(key) }
-    try {
-      return await dispatch(hook, occasion, {
-        registry,
-        context: () => context,
-        begin: (what) => pulse.begin(what === "" ? "" : `on ${what}`),
-        fault: (event, text) => wire.send({ type: "fault", event, message: text })
-      })
-    } finally {
-      noteSelected(payload)
-    }
+  const dispatching = {
+    registry,
+    context: () => context,
+    begin: (what: string) => pulse.begin(what === "" ? "" : `on ${what}`),
+    fault: (event: string, text: string) => wire.send({ type: "fault", event, message: text })
   }
-  const runEvent = async (message: Fields, call: Call): Promise<Fields> => {
+  const runHook = (hook: string, payload: Fields, call: Call): Promise<Fields> => {
+    const occasion = { payload, cwd: session.start.cwd, call, generation: boot.generation, state: (key: string) => replica.get(key) }
+    const reply = dispatch(hook, occasion, dispatching)
+    return typeof payload["model"] === "string" ? reply.finally(() => noteSelected(payload)) : reply
+  }
+  // Every tool call of every extension comes through here: no turn of the queue where nothing is waited for.
+  const runEvent = (message: Fields, call: Call): Promise<Fields> => {
     const hook = textOf(message["event"])
     const payload = fieldsOf(message["payload"])
-    if (!inOrder.has(hook)) {
-      if (told !== undefined) await told
-      return await runHook(hook, payload, call)
-    }
+    if (inOrder.has(hook)) return runInOrder(hook, payload, call)
+    return told === undefined ? runHook(hook, payload, call) : told.then(() => runHook(hook, payload, call))
+  }
+  const runInOrder = async (hook: string, payload: Fields, call: Call): Promise<Fields> => {
     const before = told
     const { promise, resolve } = Promise.withResolvers<void>()
     told = promise

@@ -8,7 +8,8 @@ export const maxOutboundBytes = 64 * 1024 * 1024
 
 /** With more bytes than this waiting, the peer does not read and gets no more. */
 export const backlogBytes = 16 * 1024 * 1024
-const backlogLines = 4_096
+/** More lines than this do not wait either. */
+export const backlogLines = 4_096
 
 /** How much is written at once when several lines wait. */
 const batchBytes = 64 * 1024

@@ -2,25 +2,24 @@
  * An extension as a worker thread of this process: the same lines as over pipes, carried by a message port. It isolates
  * faults, not malice (seed 004 says as much of its own host).
  *
- * Texts of whole lines go to the worker, single lines come from it; a number on the port says how much of what was sent has
- * been taken. Neither side has more than a window's worth under way, which is all the flow control a port needs.
+ * A line goes to the worker as a text, lines that had to wait as one text with newlines between them; single lines come from
+ * it. A number on the port says how much of what was sent has been taken. Neither side has more than a window's worth under
+ * way, which is all the flow control a port needs.
  */
-import { Deferred, Effect, Exit, Fiber, Latch, Queue, Result, Scope, Stream } from "effect"
-import type { Cause } from "effect"
+import { Deferred, Effect, Exit, Fiber, Result, Scope, Stream } from "effect"
 // There is no Effect service for a worker with a port of its own, captured output and limits: this file is the edge.
 import nodeProcess from "node:process"
 import type { MessagePort, Worker } from "node:worker_threads"
 import { StartFailed } from "../ExtensionError.ts"
 import type { Launch } from "../Launcher.ts"
 import type { Transport } from "../Transport.ts"
-import { type Line, maxInboundBytes } from "./Lines.ts"
+import { Inbox } from "./Inbox.ts"
+import { maxInboundBytes } from "./Lines.ts"
 import { writeLog } from "./LogFile.ts"
-import { Outbox } from "./Outbox.ts"
+import { PortOutlet } from "./PortOutlet.ts"
 
-/** UTF-16 units under way before the sender waits. */
-const window = 1024 * 1024
-/** What has been taken is said when it comes to this much: each word of it would wake a thread. */
-const worthSaying = window / 4
+/** UTF-16 units taken that are worth saying so: each word of it would wake a thread. A quarter of what a sender has under way. */
+const worthSaying = 256 * 1024
 /** After its end, what the worker has written is read for at most this long. */
 const drainFor = "250 millis"
 /** A port that closes is explained by the end of its thread, and the other way round, within this; else one generation is over. */
@@ -136,29 +135,36 @@ const release = ({ beforeEnd }: WorkerProgram, shared: Shared) =>
 /** Starts the worker, or joins one, and connects to it; it ends with the scope of its last connection. */
 export const openWorkerThread = Effect.fnUntraced(function*(launch: Launch, program: WorkerProgram) {
   const { MessageChannel } = threads()
-  const outbox = new Outbox(launch.maxLineBytes)
-  // Unbounded, but the peer never has more than its window under way.
-  const inbox = yield* Queue.unbounded<Line, Cause.Done>()
   const closed = yield* Deferred.make<string>()
   const silent = yield* Deferred.make<void>()
   const over = Deferred.makeUnsafe<void>()
-  const room = yield* Latch.make(true)
   const { port1: near, port2: far } = new MessageChannel()
-  let underWay = 0
+  const outlet = new PortOutlet(near, launch.maxLineBytes)
   let left: string | undefined
 
+  /** UTF-16 units of lines that nobody has taken, and of those that somebody has and the peer was not told so. */
+  let kept = 0
+  let unsaid = 0
+  const taken = (units: number): void => {
+    unsaid += units
+    if (unsaid < worthSaying) return
+    near.postMessage(unsaid)
+    unsaid = 0
+  }
+  // What it keeps is bounded by what the peer may have under way.
+  const inbox = new Inbox(() => {
+    taken(kept)
+    kept = 0
+  })
   const hear = (message: unknown): void => {
-    if (typeof message === "number") {
-      underWay -= message
-      if (underWay < window) room.openUnsafe()
-    } else if (typeof message === "string") {
-      if (message.length <= maxInboundBytes) return void Queue.offerUnsafe(inbox, Result.succeed(message))
-      near.postMessage(message.length)
-      Queue.offerUnsafe(inbox, Result.fail({ _tag: "LineTooLong", limit: maxInboundBytes }))
-    }
+    if (typeof message === "number") return outlet.taken(message)
+    if (typeof message !== "string") return
+    const line = message.length <= maxInboundBytes ? Result.succeed(message) : Result.fail({ _tag: "LineTooLong" as const, limit: maxInboundBytes })
+    if (inbox.push([line])) taken(message.length)
+    else kept += message.length
   }
   const finish = (): void => {
-    Queue.endUnsafe(inbox)
+    inbox.end()
     Deferred.doneUnsafe(over, Effect.void)
   }
   const open = Effect.gen(function*() {
@@ -174,7 +180,7 @@ export const openWorkerThread = Effect.fnUntraced(function*(launch: Launch, prog
       })),
     (shared) =>
       Effect.andThen(
-        Effect.andThen(outbox.end, Effect.sync(() => near.close())),
+        Effect.andThen(outlet.end, Effect.sync(() => near.close())),
         release(program, shared)
       )
   )
@@ -189,48 +195,16 @@ export const openWorkerThread = Effect.fnUntraced(function*(launch: Launch, prog
     Effect.forkScoped
   )
   yield* Deferred.await(over).pipe(
-    Effect.andThen(outbox.end),
+    Effect.andThen(outlet.end),
     Effect.andThen(Effect.timeoutOption(Deferred.await(silent), drainFor)),
     Effect.andThen(Effect.suspend(() => Deferred.succeed(closed, left ?? shared.how ?? "ended"))),
     Effect.forkScoped
   )
 
-  const decoder = new TextDecoder()
-  const post = (bytes: Uint8Array) =>
-    Effect.sync(() => {
-      // A text crosses in half the time of an array.
-      const text = decoder.decode(bytes)
-      underWay += text.length
-      if (underWay >= window) room.closeUnsafe()
-      near.postMessage(text)
-    })
-  yield* room.await.pipe(
-    Effect.andThen(outbox.take),
-    Effect.flatMap(post),
-    Effect.forever,
-    // `null` is the end of input.
-    Effect.ensuring(Effect.sync(() => near.postMessage(null))),
-    Effect.ignore,
-    Effect.forkScoped
-  )
-
-  let unsaid = 0
-  const taken = (lines: ReadonlyArray<Line>) => {
-    for (const line of lines) unsaid += Result.isSuccess(line) ? line.success.length : 0
-    if (unsaid < worthSaying) return
-    near.postMessage(unsaid)
-    unsaid = 0
-  }
   const connection: WorkerConnection = {
-    send: (line) => outbox.send(line),
-    inbound: Stream.fromQueue(inbox).pipe(
-      Stream.mapArray((lines) => {
-        taken(lines)
-        return lines
-      }),
-      Stream.ensuring(Deferred.succeed(silent, undefined))
-    ),
-    endInput: outbox.end,
+    send: (line) => outlet.send(line),
+    inbound: Stream.ensuring(inbox.lines, Deferred.succeed(silent, undefined)),
+    endInput: outlet.end,
     closed: Deferred.await(closed),
     worker: shared.worker,
     shared,
