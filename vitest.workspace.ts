@@ -17,8 +17,9 @@ export default defineConfig({
     maxWorkers: 4,
     projects: [
       // Limits for what hangs, not for what is slow: machines are loaded, and many tests start programs.
-      { extends: true, test: { name: "unit", include: testFiles.unit, testTimeout: 30_000 } },
-      { extends: true, test: { name: "e2e", include: testFiles.e2e, testTimeout: 60_000 } },
+      // Files share processes: loading Effect anew for each of 200 would take as long as a third of all tests.
+      { extends: true, test: { name: "unit", include: testFiles.unit, testTimeout: 30_000, isolate: false } },
+      { extends: true, test: { name: "e2e", include: testFiles.e2e, testTimeout: 60_000, isolate: false } },
       { extends: true, test: { name: "system", include: testFiles.system, testTimeout: 240_000, fileParallelism: false } }
     ]
   }

@@ -1,6 +1,5 @@
 /** A real run of each kind, held against the published schema and the order of records; and recorded streams, replayed. */
 import { checkRecords } from "@nimlet/protocol"
-import { globSync, writeFileSync } from "node:fs"
 import { execFile } from "node:child_process"
 import { join } from "node:path"
 import { promisify } from "node:util"
@@ -8,6 +7,7 @@ import { describe, expect, it } from "vitest"
 import { startModelStub } from "../kit/ModelStub.ts"
 import { anthropic } from "../kit/Providers.ts"
 import { strangers } from "../kit/RpcDriver.ts"
+import { sessionFiles, sessionProblems } from "../kit/SavedSessions.ts"
 import { makeWorkspace, records, type RunResult, startNimlet, type Workspace } from "../kit/Workspace.ts"
 
 const root = join(import.meta.dirname, "../..")
@@ -96,7 +96,7 @@ const play = async (space: Workspace, { before, interruptAt, prompt = "go", step
 }
 
 describe("the stream of", () => {
-  it.each(Object.entries(kinds))("%s is as published, in order, and found right by replay", async (_, kind) => {
+  it.each(Object.entries(kinds))("%s is as published and in order, and so is its session", async (_, kind) => {
     await using space = await makeWorkspace()
     const run = await play(space, kind)
     const stream = records(run.stdout)
@@ -105,20 +105,18 @@ describe("the stream of", () => {
     expect(checkRecords(stream)).toEqual([])
     expect(strangers(stream)).toEqual([])
     expect(stream.at(-1)!["success"]).toBe(kind.code === 0)
-    const recorded = join(space.work, "stream.jsonl")
-    writeFileSync(recorded, run.stdout)
-    const replayed = await space.nimlet(["replay", recorded])
-    expect([replayed.code, replayed.stdout]).toEqual([0, `${stream.length} records of JSON mode: nothing is wrong\n`])
-    for (const session of globSync(join(space.home, ".nimlet/sessions/*.jsonl"))) {
-      expect((await space.nimlet(["replay", session])).stdout).toContain("nothing is wrong")
-    }
+    expect(sessionProblems(space.home)).toEqual([])
   }, 40_000)
 })
 
 describe("nimlet replay", () => {
-  it("says what is wrong and in which line", async () => {
+  it("finds nothing in a whole stream and its session; otherwise it says what is wrong and in which line", async () => {
     await using space = await makeWorkspace()
     const run = await space.nimlet(["--mode", "json", "--provider", "offline", "list the files"])
+    await space.file("whole.jsonl", run.stdout)
+    const whole = await space.nimlet(["replay", "whole.jsonl"])
+    expect([whole.code, whole.stdout]).toEqual([0, `${records(run.stdout).length} records of JSON mode: nothing is wrong\n`])
+    expect((await space.nimlet(["replay", sessionFiles(space.home)[0]!])).stdout).toContain("lines of a session: nothing is wrong")
     const lines = run.stdout.trimEnd().split("\n")
     const end = lines.findIndex((line) => line.includes(`"run_end"`))
     await space.file("cut.jsonl", `${lines.toSpliced(end, 1, "{oops").join("\n")}`)

@@ -2,9 +2,10 @@
 import { existsSync, readFileSync } from "node:fs"
 import { setTimeout } from "node:timers/promises"
 import { describe, expect, it } from "vitest"
-import { entriesOf, killRuns, sessionFiles } from "../kit/Kills.ts"
+import { entriesOf, killRuns } from "../kit/Kills.ts"
 import { startModelStub } from "../kit/ModelStub.ts"
 import { anthropic } from "../kit/Providers.ts"
+import { sessionFiles } from "../kit/SavedSessions.ts"
 import { makeWorkspace, startNimlet, type Workspace } from "../kit/Workspace.ts"
 
 const kills = 10

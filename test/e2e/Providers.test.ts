@@ -1,10 +1,14 @@
 import { createServer } from "node:http"
 import { type AddressInfo, connect } from "node:net"
-import { describe, expect, it } from "vitest"
-import { startModelStub } from "../kit/ModelStub.ts"
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { type ModelStub, startModelStub } from "../kit/ModelStub.ts"
 import { anthropic, chat, chatConfig, google, mistral, responses } from "../kit/Providers.ts"
 import { checkRecords } from "@nimlet/protocol"
-import { makeWorkspace, records } from "../kit/Workspace.ts"
+import { type RpcDriver, startRpc } from "../kit/RpcDriver.ts"
+import type { Step } from "../kit/Scenario.ts"
+import { makeWorkspace, records, type Workspace } from "../kit/Workspace.ts"
 
 /** A proxy that leads every tunnel to `url`. */
 const startProxy = async (url: string, asked: (target: string) => void) => {
@@ -33,10 +37,11 @@ describe.each([anthropic, responses, chat, google, mistral])("$name", (provider)
   }
 
   // J-028 J-085
-  it("carries thinking, parallel calls, their results and usage through two requests that a strict server takes", async () => {
+  it("carries thinking, parallel calls, their results and usage through two requests that a strict server takes, and goes on with them", async () => {
     await using stub = await startModelStub([
       { thinking: "look at both", text: "I look.", tools: [{ name: "read", args: { path: "a.txt" } }, { name: "read", args: { path: "b.txt" } }], usage: { input: 50, output: 9, cacheRead: 30 } },
-      { text: "Both are there." }
+      { text: "Both are there." },
+      { text: "second answer" }
     ])
     const { nimlet, space } = await prepare(stub.url)
     await using _ = space
@@ -50,16 +55,10 @@ describe.each([anthropic, responses, chat, google, mistral])("$name", (provider)
     expect(all.filter((record) => record["type"] === "tool_result").map((record) => String(record["output"]).includes("alpha"))).toEqual([true, false])
     expect(all.find((record) => record["type"] === "step_end")!["usage"]).toMatchObject({ output_tokens: 9, cache_read_tokens: 30 })
     expect(JSON.stringify(stub.requests[1]!.body)).toContain("beta")
-  })
-
-  it("says the same when every byte comes alone", async () => {
-    await using stub = await startModelStub([{ split: "everyByte", text: "größer 😀", tools: [{ name: "ls", args: {} }] }, { split: 7, text: "done" }])
-    const { nimlet, space } = await prepare(stub.url)
-    await using _ = space
-    const run = await nimlet("go")
-    expect(run.code).toBe(0)
-    const all = records(run.stdout)
-    expect(all.filter((record) => record["type"] === "message").map((record) => record["content"])).toEqual(["go", "größer 😀", "done"])
+    expect((await nimlet("--resume", "two")).code).toBe(0)
+    expect(stub.requests[2]!.problem).toBe(undefined)
+    const resumed = JSON.stringify(stub.requests[2]!.body)
+    for (const words of ["alpha", "beta", "Both are there."]) expect(resumed).toContain(words)
   })
 
   it("answers without Node's own fetch, which takes longer to load than to use", async () => {
@@ -88,28 +87,6 @@ describe.each([anthropic, responses, chat, google, mistral])("$name", (provider)
     expect(asked).toEqual(["model.invalid:80"])
   })
 
-  it("tries again after 429 and 500, visibly, and shows only the whole answer as the message", async () => {
-    await using stub = await startModelStub([{ status: 429, retryAfter: 0, times: 1, text: "fine" }])
-    const { nimlet, space } = await prepare(stub.url)
-    await using _ = space
-    const run = await nimlet("go")
-    expect(run.code).toBe(0)
-    expect(records(run.stdout).filter((record) => record["type"] === "diagnostic")).toHaveLength(1)
-    expect(stub.requests).toHaveLength(2)
-  })
-
-  it("never runs a call of an answer that was cut off", async () => {
-    await using stub = await startModelStub([{ tools: [{ name: "write", args: { path: "cut.txt", content: "x" } }], cutAfter: 3, times: 5 }])
-    const { nimlet, space } = await prepare(stub.url)
-    await using _ = space
-    const run = await nimlet("go")
-    expect(run.code).toBe(1)
-    const all = records(run.stdout)
-    expect(checkRecords(all)).toEqual([])
-    expect(all.some((record) => record["type"] === "tool_call")).toBe(false)
-    expect(all.some((record) => record["type"] === "error")).toBe(true)
-  }, 60_000)
-
   it.each([true, 2])("that says nothing any more is given up after request_timeout and asked again (silent from %s on)", async (hang) => {
     await using stub = await startModelStub([{ text: "an answer that comes in the end", hang, times: 1 }])
     const { nimlet, space } = await prepare(stub.url)
@@ -123,56 +100,82 @@ describe.each([anthropic, responses, chat, google, mistral])("$name", (provider)
     expect(stub.requests.map((request) => request.aborted)).toEqual([true, false])
   })
 
-  it("gives the model an error for arguments that are not JSON, and goes on", async () => {
-    await using stub = await startModelStub([{ tools: [{ name: "read", args: "{\"path\": \"a.t" }] }, { text: "sorry" }])
-    const { nimlet, space } = await prepare(stub.url)
-    await using _ = space
-    const run = await nimlet("go")
-    expect(stub.requests.map((request) => request.problem)).toEqual([undefined, undefined])
-    expect(run.code).toBe(0)
-    expect(records(run.stdout).find((record) => record["type"] === "tool_result")).toMatchObject({ is_error: true })
-  })
+  describe("in one process, turn after turn", () => {
+    let stub: ModelStub
+    let space: Workspace
+    let rpc: RpcDriver
+    beforeAll(async () => {
+      stub = await startModelStub([])
+      space = (await prepare(stub.url)).space
+      rpc = startRpc(space, provider.args, { env: provider.env(stub.url), limitMs: 120_000 })
+    })
+    afterAll(async () => {
+      await space[Symbol.asyncDispose]()
+      await stub.close()
+    })
+    /** A turn in a new session: whether it went well, its records, and what the model was asked. */
+    const play = async (...steps: ReadonlyArray<Step>) => {
+      stub.setScenario(steps)
+      const before = stub.requests.length
+      expect(await rpc.ask("new")).toMatchObject({ ok: true })
+      const from = rpc.all().length
+      const { success } = await rpc.turn(rpc.send("prompt", { message: "go" }))
+      return { success, all: rpc.all().slice(from), requests: stub.requests.slice(before) }
+    }
+    const ofType = (all: ReadonlyArray<Record<string, any>>, type: string) => all.filter((record) => record["type"] === type)
 
-  // J-051
-  it("makes ids unique that the model gave twice or left empty", async () => {
-    await using stub = await startModelStub([
-      { tools: [{ name: "ls", args: {}, id: "same" }, { name: "ls", args: {}, id: "same" }] },
-      { tools: [{ name: "ls", args: {}, id: "same" }] },
-      { text: "done" }
-    ])
-    const { nimlet, space } = await prepare(stub.url)
-    await using _ = space
-    const run = await nimlet("go")
-    expect(stub.requests.map((request) => request.problem)).toEqual([undefined, undefined, undefined])
-    expect(run.code).toBe(0)
-    const ids = records(run.stdout).flatMap((record) => record["type"] === "tool_call" ? [record["tool_id"]] : [])
-    expect(new Set(ids).size).toBe(3)
-  })
+    it("says the same when every byte comes alone", async () => {
+      const { all, success } = await play({ split: "everyByte", text: "größer 😀", tools: [{ name: "ls", args: {} }] }, { split: 7, text: "done" })
+      expect(success).toBe(true)
+      expect(ofType(all, "message").map((record) => record["content"])).toEqual(["go", "größer 😀", "done"])
+    })
 
-  it("shows the model an image that was read", async () => {
-    await using stub = await startModelStub([{ tools: [{ name: "read", args: { path: "dot.png" } }] }, { text: "a dot" }])
-    const { nimlet, space } = await prepare(stub.url)
-    await using _ = space
-    await space.file("dot.png", png)
-    const run = await nimlet("look")
-    expect(stub.requests.map((request) => request.problem)).toEqual([undefined, undefined])
-    expect(run.code).toBe(0)
-    if (provider !== chat) expect(JSON.stringify(stub.requests[1]!.body)).toContain(png.toString("base64"))
-  })
+    it("tries again after 429 and 500, visibly, and shows only the whole answer as the message", async () => {
+      const { all, requests, success } = await play({ status: 429, retryAfter: 0, times: 1, text: "fine" })
+      expect(success).toBe(true)
+      expect(ofType(all, "diagnostic")).toHaveLength(1)
+      expect(requests).toHaveLength(2)
+    })
 
-  it("goes on with a stored session, thinking and calls included", async () => {
-    await using stub = await startModelStub([
-      { thinking: "hm", tools: [{ name: "ls", args: {} }] },
-      { text: "first answer" },
-      { text: "second answer" }
-    ])
-    const { nimlet, space } = await prepare(stub.url)
-    await using _ = space
-    await nimlet("one")
-    const run = await nimlet("--resume", "two")
-    expect(stub.requests.map((request) => request.problem)).toEqual([undefined, undefined, undefined])
-    expect(run.code).toBe(0)
-    expect(JSON.stringify(stub.requests[2]!.body)).toContain("first answer")
+    it("never runs a call of an answer that was cut off", async () => {
+      const { all, success } = await play({ tools: [{ name: "write", args: { path: "cut.txt", content: "x" } }], cutAfter: 3, times: 5 })
+      expect(success).toBe(false)
+      expect(ofType(all, "tool_call")).toEqual([])
+      expect(ofType(all, "error")).toHaveLength(1)
+      expect(existsSync(join(space.work, "cut.txt"))).toBe(false)
+    }, 60_000)
+
+    it("gives the model an error for arguments that are not JSON, and goes on", async () => {
+      const { all, requests, success } = await play({ tools: [{ name: "read", args: "{\"path\": \"a.t" }] }, { text: "sorry" })
+      expect(requests.map((request) => request.problem)).toEqual([undefined, undefined])
+      expect(success).toBe(true)
+      expect(ofType(all, "tool_result")).toMatchObject([{ is_error: true }])
+    })
+
+    // J-051
+    it("makes ids unique that the model gave twice or left empty", async () => {
+      const { all, requests, success } = await play(
+        { tools: [{ name: "ls", args: {}, id: "same" }, { name: "ls", args: {}, id: "same" }] },
+        { tools: [{ name: "ls", args: {}, id: "same" }] },
+        { text: "done" }
+      )
+      expect(requests.map((request) => request.problem)).toEqual([undefined, undefined, undefined])
+      expect(success).toBe(true)
+      expect(new Set(ofType(all, "tool_call").map((record) => record["tool_id"])).size).toBe(3)
+    })
+
+    it("shows the model an image that was read", async () => {
+      await space.file("dot.png", png)
+      const { requests, success } = await play({ tools: [{ name: "read", args: { path: "dot.png" } }] }, { text: "a dot" })
+      expect(requests.map((request) => request.problem)).toEqual([undefined, undefined])
+      expect(success).toBe(true)
+      if (provider !== chat) expect(JSON.stringify(requests[1]!.body)).toContain(png.toString("base64"))
+    })
+
+    it("leaves a stream of records that is in order", async () => {
+      const { code, stdout } = await rpc.end()
+      expect([code, checkRecords(records(stdout), { mode: "rpc" })]).toEqual([0, []])
+    })
   })
 })
 

@@ -1,18 +1,23 @@
 /** `/rewind`: back in the conversation, and the files that the tools changed with it, as far as nobody else has changed them. */
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { describe, expect, it } from "vitest"
-import { makeWorkspace, type Workspace } from "../kit/Workspace.ts"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { copyWorkspace, makeWorkspace, type Workspace } from "../kit/Workspace.ts"
 
 const text = ({ work }: Workspace, name: string) => existsSync(join(work, name)) ? readFileSync(join(work, name), "utf8") : undefined
 const idsIn = ({ home }: Workspace) => readdirSync(join(home, ".nimlet/sessions")).filter((name) => name.endsWith(".jsonl")).map((name) => name.slice(0, -6)).toSorted()
 
+let made: Workspace
+beforeAll(async () => {
+  made = await makeWorkspace()
+  await made.file("old.txt", "one two\n")
+  await made.nimlet(["create new.txt with hello then replace one with 1 in old.txt"])
+  await made.nimlet(["--resume", "replace hello with goodbye in new.txt then replace two with 2 in old.txt then replace 1 with uno in old.txt"])
+})
+afterAll(() => made[Symbol.asyncDispose]())
 /** Two turns: the first makes a file and edits one, the second edits both, twice the one that was there. */
 const worked = async () => {
-  const space = await makeWorkspace()
-  await space.file("old.txt", "one two\n")
-  await space.nimlet(["create new.txt with hello then replace one with 1 in old.txt"])
-  await space.nimlet(["--resume", "replace hello with goodbye in new.txt then replace two with 2 in old.txt then replace 1 with uno in old.txt"])
+  const space = await copyWorkspace(made)
   expect([text(space, "old.txt"), text(space, "new.txt")]).toEqual(["uno 2\n", "goodbye"])
   const say = async (session: string, words: string) => {
     const { code, stderr, stdout } = await space.nimlet(["-p", "--session", session, words])

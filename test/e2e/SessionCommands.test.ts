@@ -1,9 +1,9 @@
 /** `nimlet sessions …` and what a run says of a session it cannot take or that is damaged. */
 import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { describe, expect, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { startRpc } from "../kit/RpcDriver.ts"
-import { makeWorkspace, startNimlet, type Workspace } from "../kit/Workspace.ts"
+import { copyWorkspace, makeWorkspace, startNimlet, type Workspace } from "../kit/Workspace.ts"
 
 const folderOf = ({ home }: Workspace) => join(home, ".nimlet/sessions")
 const idsIn = (space: Workspace) => readdirSync(folderOf(space)).filter((name) => name.endsWith(".jsonl")).map((name) => name.slice(0, -6)).toSorted()
@@ -12,11 +12,16 @@ const sessions = async (space: Workspace, ...args: ReadonlyArray<string>) => {
   const { code, stderr, stdout } = await space.nimlet(["sessions", ...args], { env: { TZ: "UTC" } })
   return { code, out: stdout, err: stderr }
 }
+let made: Workspace
+beforeAll(async () => {
+  made = await makeWorkspace()
+  await made.nimlet(["list the files"])
+  await made.nimlet(["--resume", "create notes.txt with hello"])
+})
+afterAll(() => made[Symbol.asyncDispose]())
 /** A workspace with one session of two messages. */
 const withSession = async () => {
-  const space = await makeWorkspace()
-  await space.nimlet(["list the files"])
-  await space.nimlet(["--resume", "create notes.txt with hello"])
+  const space = await copyWorkspace(made)
   return { space, id: idsIn(space)[0]! }
 }
 
@@ -183,8 +188,8 @@ describe("a session", () => {
         return false
       }
     }
-    for (let n = 0; n < 10; n++) {
-      const length = whole.length - 1 - n * 29
+    for (let n = 0; n < 4; n++) {
+      const length = whole.length - 1 - n * 71
       writeFileSync(file, whole.subarray(0, length))
       const kept = new TextDecoder().decode(whole.subarray(0, length)).split("\n").filter(isWhole)
       const run = await space.nimlet(["--session", id, "list the files"])

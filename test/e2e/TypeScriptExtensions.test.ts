@@ -38,14 +38,14 @@ describe("a TypeScript extension", () => {
     const tool = await space.nimlet(["--provider", "offline", "call size {\"bytes\": 2048}"], { bin })
     expect(tool.stderr).toBe("")
     expect(tool.stdout).toContain("2.0KB!")
-    const run = await space.nimlet([...json, "run: echo old"], { bin })
+    const run = await space.nimlet([...json, "run: echo old then run: curl x"])
     const all = records(run.stdout)
     expect(checkRecords(all)).toEqual([])
-    expect(all.find(({ type }) => type === "tool_result")?.output).toContain("new")
+    const [changed, blocked] = all.filter(({ type }) => type === "tool_result")
+    expect(changed?.output).toContain("new")
+    expect(blocked).toMatchObject({ is_error: true, output: "approval_denied: no network" })
     expect(run.stdout).not.toContain("to the log")
     expect(readFileSync(join(space.home, ".nimlet/logs/one.log"), "utf8")).toContain("to the log")
-    const blocked = await space.nimlet([...json, "run: curl x"], { bin })
-    expect(records(blocked.stdout).find(({ type }) => type === "tool_result")).toMatchObject({ is_error: true, output: "approval_denied: no network" })
   })
 
   //

@@ -2,10 +2,11 @@
  * Runs of one session that are killed at random moments of turns with calls beside each other: what was told or done and is
  * not in the session afterwards is a problem, and so is what was done twice or what a strict provider refuses.
  */
-import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import type { ModelStub } from "./ModelStub.ts"
+import { sessionFiles } from "./SavedSessions.ts"
 import type { Scenario } from "./Scenario.ts"
 import { lastingSurvivors, startNimlet, type Workspace } from "./Workspace.ts"
 
@@ -44,12 +45,6 @@ const allOf = (stdout: string) => wholeLines(stdout).map((line) => JSON.parse(li
 const recordsOf = (stdout: string) => allOf(stdout).filter(({ type }) => !String(type).endsWith("_delta"))
 const isWithin = (stdout: string) => allOf(stdout).some(({ delta, type }) => type === "tool_output_delta" && delta.includes("begun"))
 const resultsIn = (values: ReadonlyArray<Value>) => values.flatMap(({ id, tool_id, type }) => type === "tool_result" ? [String(tool_id ?? id)] : [])
-
-/** The files of the sessions of a home. */
-export const sessionFiles = (home: string): ReadonlyArray<string> => {
-  const folder = join(home, ".nimlet/sessions")
-  return existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".jsonl")).map((name) => join(folder, name)) : []
-}
 
 /** The entries of the whole lines of a session file, those that are JSON. */
 export const entriesOf = (file: string): ReadonlyArray<Value> =>

@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process"
 import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs"
-import { chmod, mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises"
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { basename, delimiter, dirname, join, resolve } from "node:path"
 import { setTimeout } from "node:timers/promises"
@@ -255,4 +255,17 @@ export const makeWorkspace = async ({ prefix = "nimlet-test-" }: { readonly pref
     nimlet: (args, options) => runNimlet({ args, cwd: work, home, ...options }),
     [Symbol.asyncDispose]: remove
   }
+}
+
+/** A workspace with everything that another one holds, in which the paths of that one are its own. */
+export const copyWorkspace = async ({ root }: Workspace): Promise<Workspace> => {
+  const copy = await makeWorkspace()
+  await cp(root, copy.root, { recursive: true, preserveTimestamps: true })
+  for (const entry of await readdir(copy.root, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue
+    const file = join(entry.parentPath, entry.name)
+    const text = await readFile(file, "latin1")
+    if (text.includes(root)) await writeFile(file, text.replaceAll(root, copy.root), "latin1")
+  }
+  return copy
 }
