@@ -128,7 +128,9 @@ describe("each rule, on made-up input", () => {
       file("apps/cli/src/A.ts", `export const one = 1\nexport const two = one\nexport class Three {}\nexport type Four = 4\nexport function five() {}`),
       file("apps/cli/src/B.ts", `import { one } from "./A.ts"\nconst three = one`),
       file("apps/cli/test/A.test.ts", `import { five } from "../src/A.ts"`),
-      file("packages/a/src/A.ts", `export const six = 6`)
+      file("packages/a/src/A.ts", `export const six = 6`),
+      file("apps/cli/src/C.ts", `export const seven = 7`),
+      file("apps/cli/build.ts", `const replaced = "src/C.ts"`)
     ]
     assert.deepStrictEqual(Architecture.unused(files), ["apps/cli/src/A.ts: two", "apps/cli/src/A.ts: Three"])
   })

@@ -218,10 +218,11 @@ export const loose = (files: ReadonlyArray<ParsedFile>): ReadonlyArray<string> =
 export const undocumented = (files: ReadonlyArray<ParsedFile>): ReadonlyArray<string> =>
   files.filter(({ path }) => /^packages\/[^/]+\/src\//.test(path)).flatMap((file) => file.undocumented.map((name) => `${file.path}: ${name}`))
 
-/** What the program exports and nothing else in the workspace names: it is dead, or need not be exported. */
+/** What the program exports and nothing else in the workspace names: it is dead, or need not be exported. A build takes whole files. */
 export const unused = (files: ReadonlyArray<ParsedFile>): ReadonlyArray<string> => {
   const named = new Map(files.map((file) => [file, new Set(file.text.match(/[A-Za-z_$][\w$]*/g) ?? [])]))
-  return files.filter(({ path }) => path.startsWith("apps/") && isProduct(path)).flatMap((file) =>
+  const built = (path: string): boolean => files.some((other) => other.path === `${folderOf(path)}/build.ts` && other.text.includes(`"${path.slice(folderOf(path).length + 1)}"`))
+  return files.filter(({ path }) => path.startsWith("apps/") && isProduct(path) && !built(path)).flatMap((file) =>
     file.values.filter((name) => !files.some((other) => other !== file && named.get(other)?.has(name))).map((name) => `${file.path}: ${name}`)
   )
 }

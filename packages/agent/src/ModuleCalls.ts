@@ -20,7 +20,7 @@ export interface ModuleCallsOptions {
   /** What leaves a session; known when the agent is made. */
   readonly whole: Effect.Effect<{ readonly commands: CommandUnderWay; readonly switching: Switching }>
   /** Takes what an extension's command under way wants said when it is over; false when none is. */
-  readonly follow: CommandRunner["follow"]
+  readonly follow: CommandUnderWay["follow"]
   /** Runs something when nothing else does. */
   readonly inTurn: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
   /** Runs an input when its turn comes; returns at once. */
