@@ -111,7 +111,7 @@ describe("extensions as processes", () => {
       yield* Effect.repeat(Effect.andThen(Effect.sleep(10), fs.exists(file)), { until: (there) => there, times: 200 })
       const failed = yield* Effect.flip(host.extensions.callTool("go", {}))
       assert.include(["crashed", "unavailable"], failed.reason)
-      yield* Effect.sleep(50)
+      yield* Effect.repeat(Effect.sleep(10), { until: () => host.diagnostics.length > 0, times: 200 })
       assert.deepStrictEqual(host.diagnostics.map(({ message }) => message), ["extension 'a' closed its input unexpectedly"])
     }).pipe(Effect.provide(processes)), limit)
 

@@ -32,6 +32,7 @@ const scripts: Record<ContractPeer, Script> = {
   pours: (peer) =>
     Effect.forever(Effect.flatMap(Clock.currentTimeMillis, (at) => peer.send({ at, fill: "x".repeat(1_000) }))),
   long: (peer) => Effect.andThen(peer.send("x".repeat(17 << 20)), peer.send({ n: 1 })),
+  shuts: (peer) => Effect.asVoid(peer.receiveLine),
   // Lines come whole here.
   stutters: (peer) => Effect.forever(Effect.flatMap(peer.receiveLine, peer.send)),
   counts: (peer) => Effect.forEach(Array.from({ length: 1_000 }, (_, n) => n), (n) => peer.send({ n }), { discard: true })

@@ -18,6 +18,8 @@ export type ContractPeer =
   | "long"
   /** Sends back each line it gets in pieces of a few characters, with pauses; ends with its input. */
   | "stutters"
+  /** Closes its end of what it hears by when it has heard something, and lives on (a memory peer: ends). */
+  | "shuts"
 
 /** Real processes on a busy machine. */
 const limit = 30_000
@@ -60,6 +62,16 @@ export const transportContract = (
         const transport = yield* make("deaf")
         yield* transport.endInput
         yield* transport.endInput
+        assert.strictEqual(yield* transport.send("{}"), "closed")
+      })), limit)
+
+    it.live("is closed soon when the peer lives on and hears no more", () =>
+      Effect.scoped(Effect.gen(function*() {
+        const transport = yield* make("shuts")
+        const from = yield* Clock.currentTimeMillis
+        assert.strictEqual(yield* transport.send("{}"), "accepted")
+        yield* transport.closed
+        assert.isBelow((yield* Clock.currentTimeMillis) - from, 2_000)
         assert.strictEqual(yield* transport.send("{}"), "closed")
       })), limit)
 

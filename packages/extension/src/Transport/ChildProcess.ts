@@ -17,7 +17,7 @@ import { isPath, whyNotStarted } from "./WhyNotStarted.ts"
 /** After an exit, what the process has written is read for at most this long; a grandchild may hold the pipe open. */
 const drainFor = "250 millis"
 /** After its input has closed, an exit that explains it comes within this. */
-const settleFor = "50 millis"
+const settleFor = "200 millis"
 /** After a chunk of this size others get their turn: a peer that pours could keep us reading. */
 const turnBytes = 16 * 1024
 
