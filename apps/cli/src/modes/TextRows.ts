@@ -30,7 +30,7 @@ export const harmless = (text: string): string => text.replaceAll(/[\u0000-\u000
 /** What a call is about in one short line: its path, command or pattern, else its arguments. */
 export const callSummary = (name: string, input: unknown): string => {
   const args = typeof input === "object" && input !== null ? input as { readonly [key: string]: unknown } : {}
-  const telling = ["command", "path", "pattern", "operation"].flatMap((key) => typeof args[key] === "string" ? [args[key]] : [])
+  const telling = ["command", "pattern", "path", "operation"].flatMap((key) => typeof args[key] === "string" ? [args[key]] : [])
   const text = telling.length > 0 ? telling.join(" ") : JSON.stringify(input ?? {})
   const line = printable(text)
   return `${name} ${line.length > 100 ? `${line.slice(0, 99)}…` : line}`

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { ExtensionFigures } from "@nimlet/extension"
 import { openDialog } from "../../src/tui/Dialog.ts"
 import { fieldOf } from "../../src/tui/Field.ts"
-import type { Item } from "../../src/tui/Item.ts"
+import type { CallItem, Item } from "../../src/tui/Item.ts"
 import { isMoving, type State } from "../../src/tui/State.ts"
 import { pieceEnd } from "../../src/tui/view/Answer.ts"
 import { changeOf } from "../../src/tui/view/Diff.ts"
@@ -90,7 +90,7 @@ describe("the transcript", () => {
   })
 
   it("shows of a command what it printed last", () => {
-    const output = `exit_code: 0\nduration_ms: 9\n\nstdout:\n${Array.from({ length: 30 }, (_, n) => `line ${n}`).join("\n")}\n`
+    const output = `exit_code: 0\nduration_ms: 1500\n\nstdout:\n${Array.from({ length: 30 }, (_, n) => `line ${n}`).join("\n")}\n`
     assert.strictEqual(shown({ kind: "call", id: "a", name: "bash", input: { command: "seq" }, output, state: "done", millis: 1_500 }), "✓ bash seq 1.5s\n    … 26 lines before\n    line 26\n    line 27\n    line 28\n    line 29")
   })
 
@@ -135,6 +135,20 @@ describe("parts of views", () => {
     assert.isUndefined(pieceEnd(`\`\`\`\n${long}Next`), "in code")
     assert.strictEqual(pieceEnd(`\`\`\`\n${long}\`\`\`\n\nNext`), long.length + 9)
     assert.isUndefined(pieceEnd("short\n\nNext"))
+  })
+
+  it("a call shows in short what came of it: the end of what a command printed, how it failed, which lines were read", () => {
+    const shows = (call: Pick<CallItem, "name" | "input" | "output" | "state"> & Partial<CallItem>) => new ItemLines().of({ kind: "call", id: "a", millis: 9_000, ...call }, look(60)).map((line) => line.replaceAll(/\u001b\[[\d;]*m/g, "").trim()).filter((line) => line !== "")
+    const bash = { name: "bash", input: { command: "make" } }
+    const head = "exit_code: 2\nduration_ms: 1234\n\n"
+    assert.deepStrictEqual(shows({ ...bash, state: "failed", output: `${head}stdout:\n1\n2\n3\n4\n5\n\nstderr:\nno rule` }), ["✗ bash make 1.2s", "… 2 lines before", "3", "4", "5", "no rule", "exit code 2"])
+    assert.deepStrictEqual(shows({ ...bash, state: "failed", output: `${head}stderr:\nno rule\n` }), ["✗ bash make 1.2s", "no rule", "exit code 2"])
+    assert.deepStrictEqual(shows({ ...bash, state: "failed", output: "Tool execution was denied." }), ["✗ bash make 9.0s", "Tool execution was denied."])
+    assert.deepStrictEqual(shows({ ...bash, state: "done", output: `${head.replace("2", "0")}stdout:\nbuilt\n` }), ["✓ bash make 1.2s", "built"])
+    assert.deepStrictEqual(shows({ ...bash, state: "done", output: head.replace("2", "0") }), ["✓ bash make 1.2s"])
+    const read = "path: a.txt\nversion: 7\nlines: 1-300 of 300\n\n  1 | x\n"
+    assert.deepStrictEqual(shows({ name: "read", input: { path: "a.txt" }, state: "done", output: read }), ["✓ read a.txt 9.0s", "lines 1-300 of 300"])
+    assert.deepStrictEqual(shows({ name: "grep", input: { path: "src", pattern: "x" }, state: "done", output: "a\nb" }), ["✓ grep x src 9.0s", "2 lines"])
   })
 
   it("a change is told from what edit and write are asked to do", () => {

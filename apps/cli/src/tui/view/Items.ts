@@ -102,7 +102,7 @@ const summaryOf = ({ input, name }: CallItem): string => {
 const callLines = (call: CallItem, look: Look): ReadonlyArray<string> => {
   const { open, palette, plain, width } = look
   const style = call.state === "failed" ? palette.red : call.state === "done" ? palette.green : palette.yellow
-  const row = `${style((plain ? plainMarks : marks)[call.state])} ${fit(summaryOf(call), Math.max(1, width - 10))}${palette.dim(seconds(call.millis ?? 0))}`
+  const row = `${style((plain ? plainMarks : marks)[call.state])} ${fit(summaryOf(call), Math.max(1, width - 10))}${palette.dim(seconds(commandOf(call)?.millis ?? call.millis ?? 0))}`
   const inner: Look = { ...look, width: Math.max(1, width - 4) }
   const body: ReadonlyArray<string> = call.diff !== undefined
     ? diffLines(call.diff, { count: open ? 400 : 12, palette, width: inner.width })
@@ -110,11 +110,23 @@ const callLines = (call: CallItem, look: Look): ReadonlyArray<string> => {
   return [row, ...hang("    ", [...(open ? argumentLines(call.input, inner) : []), ...body])]
 }
 
-/** What the tool says before a command's output; the row tells most of it. */
-const preamble = /^exit_code: \d+\nduration_ms: \d+\n\n(?:stdout:\n)?/
+/** What the tool says before a command's output. */
+const preamble = /^exit_code: (\d+)\nduration_ms: (\d+)\n\n(?:stdout:\n)?/
+
+/** What came of a command: what it printed, how it ended, and how long it ran, without the wait for a yes. */
+const commandOf = ({ output, state }: CallItem): { readonly printed: string; readonly code: string; readonly millis: number } | undefined => {
+  const [head, code, millis] = (state === "running" ? null : preamble.exec(output)) ?? []
+  return head === undefined || code === undefined ? undefined : { printed: output.slice(head.length), code, millis: Number(millis) }
+}
 
 const outputLines = (given: CallItem, { open, palette, width }: Look): ReadonlyArray<string> => {
-  const call = given.state === "done" ? { ...given, output: given.output.replace(preamble, "") } : given
+  const command = commandOf(given)
+  if (command !== undefined && !open) {
+    const { lines, more } = lastLines(command.printed.replace(/(?:^|\n+)stderr:\n/, "\n").trim(), 4)
+    const ending = given.state === "failed" ? [palette.red(fit(`exit code ${command.code}`, width))] : []
+    return [...(more > 0 ? [palette.dim(fit(`… ${more} lines before`, width))] : []), ...lines.map((line) => palette.dim(fit(line, width))), ...ending]
+  }
+  const call = command !== undefined && given.state === "done" ? { ...given, output: command.printed } : given
   if (call.output === "") return []
   if (open) {
     const { lines, more } = lastLines(call.output, 200)
@@ -125,7 +137,9 @@ const outputLines = (given: CallItem, { open, palette, width }: Look): ReadonlyA
   const { lines, more } = lastLines(call.output, shell ? 4 : 1)
   if (!shell && call.state === "done") {
     const count = lines.length + more
-    return count > 1 || lines[0] === undefined ? [palette.dim(fit(`${count} lines`, width))] : [palette.dim(fit(lines[0], width))]
+    const part = call.name === "read" ? /^lines: (\d+-\d+ of \d+)$/m.exec(call.output.slice(0, 2_000))?.[1] : undefined
+    const text = part !== undefined ? `lines ${part}` : count > 1 || lines[0] === undefined ? `${count} lines` : lines[0]
+    return [palette.dim(fit(text, width))]
   }
   return [...(more > 0 ? [palette.dim(fit(`… ${more} lines before`, width))] : []), ...lines.map((line) => palette.dim(fit(line, width)))]
 }
