@@ -226,8 +226,9 @@ describe("a session at a terminal", () => {
 })
 
 describe("the terminal is given back", () => {
-  it("when it is suspended, with the draft kept, and after ctrl+c twice", async () => {
-    await using space = await makeSpace()
+  it.each([["an extension beside it", makeSpace], ["nothing else running", makeWorkspace]])("when it is suspended with %s, with the draft kept, and after ctrl+c twice", async (_, make) => {
+    await using space = await make()
+    await space.file("script.json", JSON.stringify({ steps: [{ text: "Hello." }] }))
     await using terminal = await begin(space)
     terminal.type("a draft")
     await terminal.until("a draft")

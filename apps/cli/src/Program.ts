@@ -46,7 +46,12 @@ const host: Host = {
     // The whole group of the terminal's foreground, whoever started us: the shell waits for all of it.
     suspend: () => new Promise((done) => {
       if (process.platform === "win32") return done()
-      process.once("SIGCONT", () => done())
+      // Nothing else may keep us alive: the terminal is not read meanwhile.
+      const alive = setInterval(() => undefined, 60_000)
+      process.once("SIGCONT", () => {
+        clearInterval(alive)
+        done()
+      })
       process.kill(0, "SIGTSTP")
     })
   },
