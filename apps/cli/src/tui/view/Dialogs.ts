@@ -66,7 +66,7 @@ export const dialogLines = ([dialog, ...others]: ReadonlyArray<Dialog>, now: num
     ? [
       ...(question.kind === "approval" ? [palette.dim("Why not? The model reads it.")] : []),
       ...fieldLines(field, { palette, secret: question.kind === "text" && question.secret, width: inner.width }),
-      palette.dim(fit(resting ? "" : keys, inner.width))
+      ...wrap(keys, inner.width).map((line) => resting ? "" : palette.dim(line))
     ]
     : choicesOf(question).flatMap(({ keys: [letter], label }, index) => {
       const lead = index !== selected ? "  " : look.plain ? "* " : palette.accent("❯ ")

@@ -62,7 +62,11 @@ export const waitingLines = ({ asides, later, waiting }: State, look: Look): Rea
   const { palette, width } = look
   const takes = hint(look, "takeBack", "takes it back")
   const ends = hint(look, "interrupt", "ends it")
-  const line = (text: string, how: string) => palette.dim(fit(`  ${text}${how === "" ? "" : ` (${how})`}`, width))
+  const line = (text: string, how: string) => {
+    const end = how === "" ? "" : ` (${how})`
+    const room = width - visibleWidth(end)
+    return palette.dim(room < 12 ? fit(`  ${text}`, width) : `${fit(`  ${text}`, room)}${end}`)
+  }
   return [
     ...asides.map((text) => line(`beside: ${cleanLine(text)}`, ends)),
     ...[

@@ -45,10 +45,10 @@ const pickerLines = (overlay: Picker, look: Look): ReadonlyArray<string> => {
       return fit(chosen ? `${plain ? "* " : palette.accent("❯ ")}${palette.bold(text)}` : `  ${text}`, width)
     })
   return [
-    fit(palette.bold(overlay.title), width),
+    ...wrap(overlay.title, width).map(palette.bold),
     ...fieldLines(overlay.rename ?? overlay.filter, { palette, secret: false, width }),
     ...list,
-    palette.dim(fit(`${found.length === 0 ? 0 : overlay.selected + 1} of ${found.length} · ${pickerHint(overlay, look)}`, width))
+    ...wrap(`${found.length === 0 ? 0 : overlay.selected + 1} of ${found.length} · ${pickerHint(overlay, look)}`, width).map(palette.dim)
   ]
 }
 
@@ -101,7 +101,7 @@ const extensionLines = (state: State, overlay: ExtensionsPane, look: Look): Read
   return [
     palette.bold(fit(`Extensions: ${state.figures.length}`, width)),
     ...(list.length === 0 ? wrap("none is installed; /extensions new NAME makes a small one to begin with, others are folders that you put into ~/.nimlet/extensions", width).map(palette.dim) : list),
-    palette.dim(fit("↑↓ choose · r restart · d disable · l log · esc closes", width))
+    ...wrap("↑↓ choose · r restart · d disable · l log · esc closes", width).map(palette.dim)
   ]
 }
 

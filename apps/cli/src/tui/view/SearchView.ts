@@ -4,7 +4,7 @@ import { hitsOf, readable } from "../reduce/Searching.ts"
 import type { Search } from "../State.ts"
 import { fieldLines } from "./Dialogs.ts"
 import type { Look } from "./Items.ts"
-import { fit, windowOf } from "./Lines.ts"
+import { fit, windowOf, wrap } from "./Lines.ts"
 
 const rows = 10
 /** How much of a text is read at once. */
@@ -27,7 +27,7 @@ const readingLines = ({ filter, reading }: Search, { palette, width }: Look): Re
       const shown = fit(clean(line.slice(0, 2_000)).replaceAll("\n", " "), width)
       return from + index === reading.line ? marked(shown, filter.text.trim(), palette.inverse) : palette.dim(shown)
     }),
-    palette.dim(fit("esc back · ↑↓ pgup pgdn · c copies it", width))
+    ...wrap("esc back · ↑↓ pgup pgdn · c copies it", width).map(palette.dim)
   ]
 }
 
@@ -51,6 +51,6 @@ export const searchLines = (search: Search, look: Look): ReadonlyArray<string> =
     palette.bold(fit("Search the conversation", width)),
     ...fieldLines(search.filter, { palette, secret: false, width }),
     ...list,
-    palette.dim(fit(`${hits.length === 0 ? 0 : search.selected + 1} of ${hits.length} · the latest first · enter reads there · esc closes`, width))
+    ...wrap(`${hits.length === 0 ? 0 : search.selected + 1} of ${hits.length} · the latest first · enter reads there · esc closes`, width).map(palette.dim)
   ]
 }
