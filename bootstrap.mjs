@@ -307,7 +307,7 @@ const installPackages = async (id) => {
 const bundleId = (packages) =>
   digest(packages, [
     ...members.flatMap((folder) => [...filesIn(path.join(folder, "src"))]),
-    path.join(root, "apps/cli/build.ts")
+    ...["build.ts", "StartFunctions.ts"].map((name) => path.join(root, "apps/cli", name))
   ])
 
 const buildBundle = async (id) => {

@@ -16,6 +16,7 @@ import { parseArgs } from "node:util"
 import { rolldown } from "rolldown"
 import { workerModules } from "@nimlet/atomic"
 import manifest from "./package.json" with { type: "json" }
+import { markStartFunctions } from "./StartFunctions.ts"
 
 interface Entry {
   /** What its chunks are called by, and the file in `dist` of its only input, without `.mjs`. */
@@ -113,6 +114,7 @@ mkdirSync(dist, { recursive: true })
 const out = mkdtempSync(join(dist, ".new-"))
 try {
   for (const entry of entries) await build(entry, out)
+  await markStartFunctions(out, "nimlet.mjs")
   // Helpers of the terminal that are no JavaScript; it looks for them beside its code.
   cpSync(fileURLToPath(new URL("../native", import.meta.resolve("@earendil-works/pi-tui"))), join(out, "native"), {
     recursive: true,
