@@ -9,7 +9,7 @@ export type SessionDeed = { readonly deed: "rename"; readonly id: string; readon
 export type Command =
   | { readonly type: "prompt"; readonly words: Words }
   | { readonly type: "steer" | "followUp" | "aside"; readonly text: string }
-  | { readonly type: "interrupt" | "proceed" | "takeBack" | "redraw" | "suspend" | "edit" | "quit" | "ring" | "load" | "cycleMode" | "doctor" | "auth" }
+  | { readonly type: "interrupt" | "proceed" | "takeBack" | "redraw" | "suspend" | "edit" | "quit" | "ring" | "load" | "cycleMode" | "doctor" | "trial" | "auth" }
   /** Sends what is in the composer, as if Enter had been pressed. */
   | { readonly type: "submit"; readonly as: "followUp" }
   /** Puts words into the composer: before what is there, or in its place. */

@@ -49,6 +49,7 @@ const commandItems = (state: State): ReadonlyArray<AutocompleteItem> =>
 const fixedArguments: Readonly<Record<string, ReadonlyArray<string>>> = {
   theme: themeChoices,
   settings: screenSettings.map(({ key }) => key),
+  doctor: ["test"],
   trust: ["on", "off"],
   yolo: ["on", "off"],
   permissions: ["clear"],

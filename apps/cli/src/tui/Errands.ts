@@ -9,6 +9,7 @@ import { makePictures } from "./errand/Pictures.ts"
 import { makePreferences } from "./errand/Preferences.ts"
 import { makeStanding } from "./errand/Standing.ts"
 import { makeTalk } from "./errand/Talk.ts"
+import { makeTrial } from "./errand/Trial.ts"
 
 /** Makes the errands. */
 export const makeErrands = (options: ErrandsOptions) => {
@@ -20,6 +21,7 @@ export const makeErrands = (options: ErrandsOptions) => {
   const lists = makeLists(room)
   const care = makeCare(room)
   const pictures = makePictures(room)
+  const trial = makeTrial(room)
   const preferences = makePreferences(room, standing)
 
   const withAgent = (command: Command): Errand => {
@@ -53,6 +55,8 @@ export const makeErrands = (options: ErrandsOptions) => {
         return standing.think(command.level)
       case "login":
         return access.login(command.provider)
+      case "trial":
+        return trial
       case "cycleMode":
         return Effect.flatMap(company, standing.cycleMode)
       case "load":

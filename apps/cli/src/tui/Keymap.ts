@@ -3,7 +3,7 @@ import { TUI_KEYBINDINGS } from "@earendil-works/pi-tui"
 
 /** An action of the screen that keys can be bound to. */
 export type Action =
-  | "interrupt" | "clear" | "leave" | "details" | "followUp" | "takeBack" | "suspend" | "editor" | "mode" | "search" | "image"
+  | "interrupt" | "clear" | "leave" | "details" | "followUp" | "takeBack" | "suspend" | "editor" | "mode" | "search" | "image" | "copy"
 
 /** An action in the list of sessions. */
 export type SessionKey = "rename" | "discard"
@@ -31,6 +31,7 @@ const defaultKeys: ReadonlyArray<Bound<Action>> = [
   { action: "suspend", name: "app.suspend", keys: ["ctrl+z"], about: "go to the background; `fg` comes back" },
   { action: "editor", name: "app.editor.external", keys: ["ctrl+g"], about: "write in your own editor" },
   { action: "image", name: "app.image.paste", keys: ["ctrl+v"], about: "attach the picture in the clipboard" },
+  { action: "copy", name: "app.message.copy", keys: ["ctrl+shift+c"], about: "copy the last answer, where the terminal leaves us that key" },
   { action: "mode", name: "app.thinking.cycle", keys: ["shift+tab"], about: "the next way of working: act, plan, those of extensions" }
 ]
 
@@ -95,6 +96,19 @@ export const makeKeymap = (chosen: ChosenKeys = {}): Keymap => {
 
 const shape = /^(?:(?:ctrl|shift|alt|super)\+)*(?:[^\s+]|\+|f\d{1,2}|escape|esc|enter|return|tab|space|backspace|delete|insert|clear|home|end|pageup|pagedown|up|down|left|right)$/i
 
+const otherNames: Readonly<Record<string, string>> = { esc: "escape", return: "enter" }
+
+/** A key by the one name that it is compared by, however it is written: `Shift+Ctrl+C` is `ctrl+shift+c`, `esc` is `escape`. */
+export const nameOfKey = (key: string): string => {
+  const [, modifiers = "", own = ""] = /^((?:(?:ctrl|shift|alt|super)\+)*)(.*)$/s.exec(key.toLowerCase()) ?? []
+  return [...modifiers.split("+").filter((one) => one !== "").toSorted(), otherNames[own] ?? own].join("+")
+}
+
+const has = (keys: ReadonlyArray<string>, key: string): boolean => {
+  const wanted = nameOfKey(key)
+  return keys.some((one) => nameOfKey(one) === wanted)
+}
+
 /** What is wrong with what was chosen, a sentence each: names there are not, keys there are not, one key twice. */
 export const keyProblems = (chosen: ChosenKeys): ReadonlyArray<string> => {
   const keymap = makeKeymap(chosen)
@@ -103,27 +117,23 @@ export const keyProblems = (chosen: ChosenKeys): ReadonlyArray<string> => {
   const odd = Object.entries(chosen).flatMap(([name, keys]) => keys.filter((key) => !shape.test(key)).map((key) => `${name}: '${key}' is no key`))
   const isElsewhere = (name: string) => /^(tui\.select|app\.session)\./.test(name)
   const twice = Object.entries(chosen).filter(([name]) => !isElsewhere(name)).flatMap(([name, keys]) => keys.flatMap((key) =>
-    keymap.screen.filter((other) => other.name !== name && other.keys.includes(key.toLowerCase())).map((other) => `${name}: ${key} does ${other.name}, too`)))
+    keymap.screen.filter((other) => other.name !== name && has(other.keys, key)).map((other) => `${name}: ${key} does ${other.name}, too`)))
   return [...unknown.map((name) => `there is no action '${name}' (/keys lists them)`), ...odd, ...twice]
 }
 
 /** The action of the screen that a key does. */
-export const actionOf = ({ screen }: Keymap, key: string): Action | undefined => {
-  const wanted = key.toLowerCase()
-  return screen.find(({ keys }) => keys.includes(wanted))?.action
-}
+export const actionOf = ({ screen }: Keymap, key: string): Action | undefined => screen.find(({ keys }) => has(keys, key))?.action
 
 /** What a key means in a list or a question: the usual key of what it does there, itself where it does nothing. */
 export const listKeyOf = ({ lists }: Keymap, key: string): string => {
-  const wanted = key.toLowerCase()
-  const found = lists.find(({ keys }) => keys.includes(wanted))
+  const found = lists.find(({ keys }) => has(keys, key))
   if (found !== undefined) return found.means
   // One that was given another key does nothing by its own.
-  return lists.some(({ means }) => means.toLowerCase() === wanted) ? "" : key
+  return lists.some(({ means }) => has([means], key)) ? "" : key
 }
 
 /** What a key does with the selected session. */
-export const sessionActionOf = ({ sessions }: Keymap, key: string): SessionKey | undefined => sessions.find(({ keys }) => keys.includes(key.toLowerCase()))?.action
+export const sessionActionOf = ({ sessions }: Keymap, key: string): SessionKey | undefined => sessions.find(({ keys }) => has(keys, key))?.action
 
 const short: Readonly<Record<string, string>> = { escape: "esc" }
 
@@ -136,7 +146,7 @@ export const keyOf = ({ screen, sessions }: Keymap, action: Action | SessionKey)
 /** The composer's keys that come to it: with something typed, what leaves is its own, too. */
 const reached = (screen: Keymap["screen"], { keys, ...rest }: Binding): Binding => {
   const taken = screen.flatMap(({ action, keys: own }) => action === "leave" ? [] : own)
-  return { ...rest, keys: keys.filter((key) => !taken.includes(key)) }
+  return { ...rest, keys: keys.filter((key) => !has(taken, key)) }
 }
 
 const row = ({ about, keys, name }: Binding): string => {

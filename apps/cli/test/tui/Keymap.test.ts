@@ -1,5 +1,7 @@
+import { parseKey } from "@earendil-works/pi-tui"
 import { assert, describe, it } from "@effect/vitest"
-import { actionOf, keyOf, keyProblems, keyTable, makeKeymap } from "../../src/tui/Keymap.ts"
+import type { ExtensionFigures } from "@nimlet/extension"
+import { actionOf, keyOf, keyProblems, keyTable, listKeyOf, makeKeymap } from "../../src/tui/Keymap.ts"
 import { Rig } from "./Rig.ts"
 import { fieldKey, fieldOf } from "../../src/tui/Field.ts"
 
@@ -16,6 +18,23 @@ describe("keys of the screen", () => {
 })
 
 describe("a person's own keys", () => {
+  it("do what they are for, in whatever order and by whichever name they are written; so do those of modules", () => {
+    const chosen = makeKeymap({ "app.search": ["Shift+Ctrl+F"], "app.interrupt": ["esc"], "app.message.followUp": ["alt+return"], "tui.select.confirm": ["shift+alt+y"], "app.suspend": ["ctrl++"] })
+    // As the terminal library names what a terminal sent.
+    const sent = (data: string) => parseKey(data) ?? assert.fail(data)
+    assert.strictEqual(actionOf(chosen, sent("\u001b[102;6u")), "search")
+    assert.strictEqual(actionOf(chosen, sent("\u001b")), "interrupt")
+    assert.strictEqual(actionOf(chosen, sent("\u001b\r")), "followUp")
+    assert.strictEqual(actionOf(chosen, "ctrl++"), "suspend")
+    assert.strictEqual(listKeyOf(chosen, sent("\u001b[121;4u")), "enter")
+    assert.strictEqual(listKeyOf(chosen, "enter"), "")
+    assert.match(keyProblems({ "app.search": ["shift+ctrl+c"] }).join(), /does app\.message\.copy, too/)
+    const rig = new Rig()
+    rig.on({ type: "figures", figures: [{ key: "m", state: "Running", registration: { extras: { shortcuts: [{ key: "ctrl+shift+x", handle: 7 }] } } }] as unknown as ReadonlyArray<ExtensionFigures> })
+    rig.key(sent("\u001b[120;6u"))
+    assert.deepStrictEqual(rig.done, [{ type: "shortcut", extension: "m", handle: 7 }])
+  })
+
   it("are told of when they mean nothing, are none, or do something else already", () => {
     assert.deepStrictEqual(keyProblems({ "app.suspend": ["ctrl+x"], "tui.editor.undo": ["ctrl+u", "f5"], "app.tools.expand": [] }), [])
     assert.deepStrictEqual(keyProblems({ "app.sleep": ["f1"], "app.search": ["ctrl+", "ctrl+o"], "tui.editor.undo": ["Ctrl+Z"] }), [

@@ -1,4 +1,5 @@
 /** Lists to pick from and the search through what was said. */
+import { parseKey } from "@earendil-works/pi-tui"
 import { assert, describe, it } from "@effect/vitest"
 import type { Item } from "../../src/tui/Item.ts"
 import { hitsOf } from "../../src/tui/reduce/Searching.ts"
@@ -129,14 +130,17 @@ describe("commands of the screen", () => {
     assert.deepStrictEqual(rig.done, [])
     rig.on(said("The answer.", "m"), said("The session is now called: x"), submitted("/copy"))
     assert.deepStrictEqual(rig.done, [{ type: "copy", text: "The answer." }])
+    // As a terminal that tells modifiers sends ctrl+shift+c.
+    rig.key(parseKey("\u001b[99;6u") ?? "")
+    assert.deepStrictEqual(rig.done, [{ type: "copy", text: "The answer." }])
   })
 
   it("tell the version, what is set up, and every command there is, once", () => {
     const rig = new Rig()
     rig.on(submitted("/version"))
     assert.include(told(rig), "nimlet 1")
-    rig.on(submitted("/doctor"), submitted("/help"))
-    assert.deepStrictEqual(rig.done, [{ type: "doctor" }])
+    rig.on(submitted("/doctor"), submitted("/doctor test"), submitted("/help"))
+    assert.deepStrictEqual(rig.done, [{ type: "doctor" }, { type: "trial" }])
     for (const name of ["init", "doctor", "theme", "rewind", "export", "stats", "context", "compact", "extensions", "model", "session"]) assert.strictEqual(told(rig).match(new RegExp(`^/${name}(?![a-z])`, "gm"))?.length, 1, name)
   })
 })

@@ -6,14 +6,14 @@
 import { dialogKey, isOutcome, isResting } from "../Dialog.ts"
 import type { ComposerState } from "../Event.ts"
 import { fieldOf } from "../Field.ts"
-import { actionOf, listKeyOf } from "../Keymap.ts"
+import { actionOf, listKeyOf, nameOfKey } from "../Keymap.ts"
 import { starting, type State } from "../State.ts"
 import { left, step, type Step } from "../Step.ts"
 import { onButtons, onModal } from "./Buttons.ts"
 import { onExtensions } from "./ExtensionsPane.ts"
 import { picked } from "./Picker.ts"
 import { onSearch } from "./Searching.ts"
-import { tell } from "./Transcript.ts"
+import { copyAnswer, tell } from "./Transcript.ts"
 
 /** How long the first ctrl+c waits for the second. */
 const leavingTime = 2_000
@@ -62,7 +62,7 @@ const interrupt = (state: State, running: NonNullable<State["run"]>): Step => {
 /** A key that a module asked for; keys of ours come first. */
 const onShortcut = (state: State, key: string): Step => {
   for (const { key: extension, registration, state: life } of state.figures) {
-    const shortcut = life === "Running" ? registration?.extras?.shortcuts.find((one) => one.key.toLowerCase() === key.toLowerCase()) : undefined
+    const shortcut = life === "Running" ? registration?.extras?.shortcuts.find((one) => nameOfKey(one.key) === nameOfKey(key)) : undefined
     if (shortcut !== undefined) return step(state, { type: "shortcut", extension, handle: shortcut.handle })
   }
   return left(state)
@@ -96,6 +96,8 @@ const onAction = (state: State, key: string, composer: ComposerState): Step => {
       return step(state, { type: "suspend" })
     case "editor":
       return step(state, { type: "edit" })
+    case "copy":
+      return copyAnswer(state)
     case "image":
       return step(state, { type: "picture" })
     case "mode":

@@ -6,7 +6,7 @@ import type { State } from "../State.ts"
 import { step, type Step } from "../Step.ts"
 import { askSetting, changeSetting, chooseTheme, pickFrom, showSettings } from "./Picker.ts"
 import { send, wordsOf } from "./Send.ts"
-import { tell } from "./Transcript.ts"
+import { copyAnswer, tell } from "./Transcript.ts"
 
 /** Commands of the screen itself, beside those of the agent. */
 export const screenCommands: ReadonlyArray<{ readonly name: string; readonly usage: string; readonly description: string }> = [
@@ -20,7 +20,7 @@ export const screenCommands: ReadonlyArray<{ readonly name: string; readonly usa
   { name: "copy", usage: "", description: "Copy the last answer" },
   { name: "settings", usage: "[KEY [VALUE]]", description: "Show and change your settings" },
   { name: "theme", usage: "[auto|dark|light]", description: "Colours for a dark or a light ground" },
-  { name: "doctor", usage: "", description: "Tell how nimlet is set up here, and what is wrong" },
+  { name: "doctor", usage: "[test]", description: "Tell how nimlet is set up here, and what is wrong; with test: ask the model for a word" },
   { name: "keys", usage: "", description: "List the keys" },
   { name: "version", usage: "", description: "Tell the version" },
   { name: "quit", usage: "", description: "Leave" }
@@ -75,12 +75,11 @@ const ownCommand = (state: State, name: string, args: string): Step | undefined 
       return step(tell(state, `nimlet ${state.version}`))
     case "context":
       return step(tell(state, contextText(state)))
-    case "copy": {
-      const answer = state.settled.findLast((item) => item.kind === "answer" && item.told !== true)
-      return answer?.kind !== "answer" ? step(tell(state, "There is no answer to copy yet.")) : step(tell(state, "The last answer was handed to the terminal's clipboard."), { type: "copy", text: answer.text })
-    }
+    case "copy":
+      return copyAnswer(state)
     case "doctor":
-      return args === "" ? step(state, { type: "doctor" }) : step(tell(state, "/doctor takes no arguments; `nimlet doctor --start` starts the extensions, too.", "warning"))
+      if (args.toLowerCase() === "test") return step(tell(state, "Asking the model for a word …"), { type: "trial" })
+      return args === "" ? step(state, { type: "doctor" }) : step(tell(state, "Usage: /doctor [test]; `nimlet doctor --start` starts the extensions, too.", "warning"))
     case "theme":
       return args === "" ? pickFrom(state, "theme", "Which ground do the colours stand on?", themeChoices.map((value) => ({ value, label: value, about: value === "auto" ? "what the terminal says" : "" }))) : chooseTheme(state, args)
     case "settings": {

@@ -2,6 +2,7 @@
 import type { AgentEvent } from "@nimlet/protocol"
 import { type CallItem, diffOf, isSettled, type Item, type SpokenItem } from "../Item.ts"
 import type { State } from "../State.ts"
+import { step, type Step } from "../Step.ts"
 
 /** How much is kept in memory: what is older stands in the terminal's own scrollback and in the session's file. */
 const kept = 2_000
@@ -27,6 +28,12 @@ export const add = (state: State, ...items: ReadonlyArray<Item>): State => settl
 
 /** A notice of our own. */
 export const tell = (state: State, text: string, level: "info" | "warning" | "error" = "info"): State => add(state, { kind: "notice", level, text })
+
+/** Hands what the model said last to the clipboard. */
+export const copyAnswer = (state: State): Step => {
+  const answer = state.settled.findLast((item) => item.kind === "answer" && item.told !== true)
+  return answer?.kind !== "answer" ? step(tell(state, "There is no answer to copy yet.")) : step(tell(state, "The last answer was handed to the terminal's clipboard."), { type: "copy", text: answer.text })
+}
 
 const finished = (item: Item): Item => (item.kind === "answer" || item.kind === "thinking") && !item.done ? { ...item, done: true } : item
 const broken = (item: Item): Item => item.kind === "call" && item.state === "running" ? { ...item, state: "failed" } : finished(item)
