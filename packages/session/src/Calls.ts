@@ -1,5 +1,5 @@
 /** The tool calls of a history and their results: what belongs together and must stay together. Pure. */
-import type { AssistantEntry, SessionEntry, ToolResultEntry, ToolUsePart } from "@nimlet/protocol"
+import type { AssistantEntry, ContentPart, SessionEntry, ToolResultEntry, ToolUsePart } from "@nimlet/protocol"
 import type { UnknownEntry } from "./SessionLines.ts"
 
 /** A history, oldest entry first. */
@@ -10,9 +10,11 @@ export const isAssistant = (entry: SessionEntry | UnknownEntry): entry is Assist
 /** Whether an entry is the result of a tool call. */
 export const isResult = (entry: SessionEntry | UnknownEntry): entry is ToolResultEntry => entry.type === "tool_result"
 
+const isOurs = (part: ContentPart): part is ToolUsePart => part.type === "tool_use" && part.hosted !== true
+
 /** The tool calls of an assistant entry that are ours to run; a cut answer has none. */
 export const callsOf = (entry: AssistantEntry): ReadonlyArray<ToolUsePart> =>
-  entry.cut === true ? [] : entry.content.flatMap((part) => part.type === "tool_use" && part.hosted !== true ? [part] : [])
+  entry.cut === true ? [] : entry.content.filter(isOurs)
 
 const lastAnswer = (entries: Entries): { readonly at: number; readonly open: ReadonlyArray<ToolUsePart> } | undefined => {
   const at = entries.findLastIndex(isAssistant)

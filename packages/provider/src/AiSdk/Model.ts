@@ -16,6 +16,8 @@ export type AiMessage = AiPrompt[number]
 export type AiMessageOf<Role extends AiMessage["role"]> = Extract<AiMessage, { role: Role }>
 /** A part of a user message. */
 export type AiUserPart = AiMessageOf<"user">["content"][number]
+/** Text in a message. */
+export type AiTextPart = Extract<AiUserPart, { type: "text" }>
 /** A part of an assistant message. */
 export type AiAssistantPart = AiMessageOf<"assistant">["content"][number]
 /** The result of a tool call. */
