@@ -47,11 +47,18 @@ const limitConnecting = (request: ClientRequest, secure: boolean): void => {
   })
 }
 
+// Not imported: to make the names that an import may ask for, Node loads its `fetch` too.
+const httpModule = ({ protocol }: URL) => process.getBuiltinModule(protocol === "https:" ? "node:https" : "node:http")
+
+/** Loads what requests to this URL need. The first request does it anyway. */
+export const loadHttp = (url: string): void => {
+  if (URL.canParse(url)) httpModule(new URL(url))
+}
+
 /** Sends it, and gives the head of the answer. Rejects with the signal's reason, or with `TypeError` and the cause. */
 const send = ({ body, headers, signal, url }: TextRequest): Promise<IncomingMessage> => {
   const secure = url.protocol === "https:"
-  // Not imported: to make the names that an import may ask for, Node loads its `fetch` too.
-  const { request } = process.getBuiltinModule(secure ? "node:https" : "node:http")
+  const { request } = httpModule(url)
   return new Promise((resolve, reject) => {
     // One that compresses makes small pieces of an answer wait for each other.
     const outgoing = request(url, { method: "POST", headers: { "accept": "*/*", "accept-encoding": "identity", ...headers } }, resolve)

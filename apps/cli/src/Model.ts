@@ -65,8 +65,8 @@ const lastUsed = Effect.fnUntraced(function*(session: Session) {
 /** How much to think: as the flag says, the session, the environment, the settings; else as much as the model does by itself. */
 const thinkingWish = Effect.fnUntraced(function*({ host, invocation, session, settings }: Wishes) {
   if (invocation.thinking !== undefined) return invocation.thinking
-  const chosen = (yield* session.entries).flatMap((entry) =>
-    entry.type === "selection" && "thinking" in entry && typeof entry.thinking === "string" ? [thinkingLevelOf(entry.thinking)] : []).at(-1)
+  const last = (yield* session.entries).findLast((entry) => entry.type === "selection" && "thinking" in entry && typeof entry.thinking === "string")
+  const chosen = last !== undefined && "thinking" in last && typeof last.thinking === "string" ? thinkingLevelOf(last.thinking) : undefined
   if (chosen !== undefined) return chosen
   const named = host.environment["NIMLET_THINKING"] ?? ""
   const level = thinkingLevelOf(named === "" ? settings.agent?.thinking ?? "" : named)
@@ -132,6 +132,8 @@ export interface ModelChoice {
   readonly chosen: Option.Option<ChosenModel>
   /** For the time in which extensions start. */
   readonly warm: Effect.Effect<void>
+  /** Base URL of the model, where that is known already and it is asked over HTTP. */
+  readonly endpoint: Option.Option<string>
   /** To be asked for when extensions have registered. */
   readonly settled: Effect.Effect<ChosenModel, ModelError | NoModel | ThinkingUnknown, Extensions | FileSystem.FileSystem>
 }
@@ -152,6 +154,7 @@ export const chooseModel = Effect.fnUntraced(function*<R>(
     named: { provider: chosen.info.provider, model: chosen.info.model },
     chosen: Option.some(chosen),
     warm: chosen.warm,
+    endpoint: chosen.endpoint,
     // An extension may move a provider elsewhere, or offer the only one there is a key for.
     settled: Effect.flatMap(offers, (offered) =>
       Object.hasOwn(offered, chosen.info.provider) || chosen.byDefault && Object.keys(offered).length > 0 ? among(offered, false) : Effect.succeed(chosen))
@@ -165,6 +168,7 @@ export const chooseModel = Effect.fnUntraced(function*<R>(
     named: { provider: failure instanceof UnknownProvider ? failure.provider : "", model: invocation.model ?? "" },
     chosen: Option.none(),
     warm: Effect.void,
+    endpoint: Option.none(),
     settled: Effect.flatMap(offers, (offered) => among(offered, false))
   }
 })

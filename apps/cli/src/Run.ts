@@ -17,12 +17,13 @@ import type { Invocation } from "./Flags.ts"
 import { chooseExtensions } from "./ExtensionChoice.ts"
 import { layerExtensions } from "./Extensions.ts"
 import type { Host } from "./Host.ts"
+import { loadHttp } from "./HttpFetch.ts"
 import { chooseModel, type ChosenModel, keyVariables, type NoModel, type ThinkingUnknown } from "./Model.ts"
 import type { Mode } from "./modes/Mode.ts"
 import { projectTrust, skippedNotice } from "./ProjectTrust.ts"
 import { type SettingsInForce, settingsInForce } from "./SettingsInForce.ts"
 import { makeRunModels } from "./RunModels.ts"
-import { holdYoungHeap, longSession } from "./YoungHeap.ts"
+import { holdYoungHeap, letYoungHeapGrow, longSession } from "./YoungHeap.ts"
 import type { PipedText } from "./StandardInput.ts"
 
 /** Why a run did not start. */
@@ -42,8 +43,10 @@ const openSession = Effect.fnUntraced(function*(invocation: Invocation, workspac
   const path = yield* Path.Path
   const opened = Effect.fnUntraced(function*(id: string) {
     const info = yield* Effect.option(fs.stat(path.join(folder, `${id}.jsonl`)))
-    if (Option.exists(info, ({ size }) => size > longSession)) holdYoungHeap()
-    return yield* sessions.open(id)
+    const reading = sessions.open(id)
+    if (!Option.exists(info, ({ size }) => size > longSession)) return yield* reading
+    holdYoungHeap()
+    return yield* Effect.ensuring(reading, Effect.sync(letYoungHeapGrow))
   })
   const { persist, session } = invocation
   const id = session.kind === "id"
@@ -185,7 +188,10 @@ export const run = Effect.fnUntraced(function*(
   }
   const choice = yield* chooseModel({ invocation, settings, session, host }, mayOffer)
   // The provider's code loads while extensions start.
-  yield* Effect.forkScoped(choice.warm)
+  yield* Effect.forkScoped(Effect.andThen(choice.warm, Effect.sync(() => {
+    if (Option.isSome(choice.endpoint)) loadHttp(choice.endpoint.value)
+    holdYoungHeap()
+  })))
 
   const traced = invocation.trace === undefined ? undefined : path.resolve(host.cwd, invocation.trace)
   const trace = traced === undefined ? undefined : yield* Effect.flatMap(Effect.promise(() => import("./Trace.ts")), ({ traceInto }) => traceInto(traced))

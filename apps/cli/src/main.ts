@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 /** The way in. It stands alone so that what it loads is compiled from Node's cache, and an old Node is told so at once. */
 import * as nodeModule from "node:module"
-import { setFlagsFromString } from "node:v8"
 
 /** Put in by the build; there is none when this runs from its source. */
 declare const NIMLET_VERSION: string | undefined
@@ -16,9 +15,5 @@ if (typeof NIMLET_VERSION === "string" && process.argv.length === 3 && process.a
   process.stdout.write(`nimlet ${NIMLET_VERSION}\n`)
 } else {
   nodeModule.enableCompileCache()
-  // New objects get four times the room once, and no more. V8 would go on to 32 MB, a third of what a run needs, for objects
-  // that die young; most of a session does not, and is only copied about there.
-  setFlagsFromString("--semi-space-growth-factor=4")
   await import("./Program.ts")
-  setFlagsFromString("--semi-space-growth-factor=1")
 }

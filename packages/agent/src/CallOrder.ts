@@ -20,12 +20,12 @@ export const groupCalls = (
 
 /** Gives every call an id that no earlier call of the session has; providers refuse repeated and empty ones. */
 export const uniqueIds = (content: ReadonlyArray<ContentPart>, taken: ReadonlySet<string>): ReadonlyArray<ContentPart> => {
-  const seen = new Set(taken)
+  const seen = new Set<string>()
   return content.map((part) => {
     if (part.type !== "tool_use") return part
     const stem = part.id === "" ? "call" : part.id
     let id = stem
-    for (let n = 2; seen.has(id); n++) id = `${stem}_${n}`
+    for (let n = 2; taken.has(id) || seen.has(id); n++) id = `${stem}_${n}`
     seen.add(id)
     return id === part.id ? part : { ...part, id }
   })

@@ -78,9 +78,18 @@ export interface Journal {
 export const makeJournal = (session: Session, ledger: Ledger, selection: () => Selection, snapshots?: Snapshots): Journal => {
   // The files that calls under way have changed.
   const changed = new Map<string, ReadonlyArray<ChangedFile>>()
-  // Ids of all calls so far; filled from the session when a run begins.
-  const taken = new Set<string>()
   const { append } = ledger
+
+  // Ids of the calls in as many entries as were looked through for them.
+  const taken = new Set<string>()
+  let looked = 0
+  const idsTaken = Effect.map(session.entries, (entries) => {
+    for (; looked < entries.length; looked++) {
+      const entry = entries[looked]
+      if (entry !== undefined && isAssistant(entry)) for (const call of callsOf(entry)) taken.add(call.id)
+    }
+    return taken
+  })
 
   const result: Journal["result"] = ({ call, changedBy, duration_ms, hooks_ms, result }) => {
     const output = textOf(result.content)
@@ -162,18 +171,16 @@ export const makeJournal = (session: Session, ledger: Ledger, selection: () => S
     }),
     repair: Effect.gen(function*() {
       const entries = yield* session.entries
-      for (const call of entries.filter(isAssistant).flatMap(callsOf)) taken.add(call.id)
       for (const call of unanswered(entries)) yield* append({ type: "tool_result", id: call.id, output: interrupted.lost, is_error: true, tool: call.name })
     }),
     answer: Effect.fnUntraced(function*({ content, duration_ms, model, usage }) {
       const entry: AssistantEntry = {
         ...answeredBy(model),
-        content: uniqueIds(content, taken),
+        content: content.some(({ type }) => type === "tool_use") ? uniqueIds(content, yield* idsTaken) : content,
         ...(usage === undefined ? {} : { usage }),
         ...(duration_ms === 0 ? {} : { duration_ms })
       }
       yield* append(entry)
-      for (const call of callsOf(entry)) taken.add(call.id)
       return entry
     }),
     cut: (content) => {

@@ -30,12 +30,17 @@ export const splitLines = (onLine: OnLine, limit = longestLine): { readonly push
     line++
   }
   const take = (text: string) => {
-    const lines = text.split("\n")
-    const last = lines.length - 1
-    lines.forEach((one, at) => {
-      hold(one)
-      if (at < last) finish()
-    })
+    let from = 0
+    for (let to = text.indexOf("\n"); to !== -1; to = text.indexOf("\n", from)) {
+      const one = text.slice(from, to)
+      from = to + 1
+      if (length === 0 && one.length <= limit) onLine(one, line++)
+      else {
+        hold(one)
+        finish()
+      }
+    }
+    hold(text.slice(from))
   }
   return {
     push: (bytes) => take(decoder.decode(bytes, { stream: true })),

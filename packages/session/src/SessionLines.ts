@@ -51,21 +51,28 @@ const isHeader = Schema.is(SessionHeader)
 type Typed = JsonObject & { readonly type: string }
 const isTyped = (value: unknown): value is Typed =>
   typeof value === "object" && value !== null && "type" in value && typeof value.type === "string"
-const parseJson = (line: string): Result.Result<unknown, string> =>
-  Result.try({ try: (): unknown => JSON.parse(line), catch: () => "not valid JSON" })
 
-/** Reads one line, with or without its CR. The entry is the parsed object itself: no field of it is lost. */
-export const parseLine = (line: string): Result.Result<Line, string> => {
-  if (line.trim() === "") return Result.succeed(undefined)
-  const json = parseJson(line)
-  if (Result.isFailure(json)) return Result.fail(json.failure)
-  const value = json.success
+/** Undefined for what is no JSON. */
+const parsed = (line: string): unknown => {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
+  }
+}
+
+/** What a line is whose text has been parsed to `value`. */
+const lineOf = (value: unknown, text: string): Result.Result<Line, string> => {
+  if (value === undefined) return text.trim() === "" ? Result.succeed(undefined) : Result.fail("not valid JSON")
   if (!isTyped(value)) return Result.fail("not an object with a type")
   if (value.type === "session") return isHeader(value) ? Result.succeed({ header: value }) : Result.fail("not a valid header")
   if (isEntry(value) || !known.has(value.type)) return Result.succeed({ entry: value })
   const mended = mendEntry(value)
   return isEntry(mended) ? Result.succeed({ entry: mended }) : Result.fail(`not a valid ${value.type} entry`)
 }
+
+/** Reads one line, with or without its CR. The entry is the parsed object itself: no field of it is lost. */
+export const parseLine = (line: string): Result.Result<Line, string> => lineOf(parsed(line), line)
 
 /** A compaction that names the entry it keeps from is held to it, also when a line before that entry was lost since. */
 const anchored = (
@@ -92,7 +99,14 @@ export const collectLines = (): {
   let met = false
   return {
     add: (text, line) => {
-      const read = text === undefined ? Result.fail("too long") : parseLine(text)
+      const value = text === undefined ? undefined : parsed(text)
+      // Nearly every line of a long session.
+      if (isCommonEntry(value)) {
+        met = true
+        entries.push(value)
+        return
+      }
+      const read = text === undefined ? Result.fail("too long") : lineOf(value, text)
       if (Result.isFailure(read)) damaged.push({ line, reason: read.failure })
       else if (read.success === undefined) return
       else if ("entry" in read.success) {

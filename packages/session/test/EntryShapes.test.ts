@@ -40,6 +40,14 @@ const shapes: ReadonlyArray<readonly [string, { readonly type: string; readonly 
     images: [{ type: "image", mimeType: "image/png", data: "AA==" }]
   }],
   ["a result that ends the run", { type: "tool_result", id: "1", output: "", is_error: false, tool: "t", details: { a: [1] }, terminate: true }],
+  ["a result of a call that an extension changed", { type: "tool_result", id: "1", output: "", is_error: false, changed_by: ["x"], duration_ms: 5, hooks_ms: 1 }],
+  ["a result of a call that changed files", {
+    type: "tool_result",
+    id: "1",
+    output: "",
+    is_error: false,
+    files: [{ path: "a", before: null, after: "v1" }, { path: "a", before: "v1", after: "v2", snapshot: "s" }, { path: "b", after: "v1" }]
+  }],
   // E-233
   ["a compaction", { type: "compaction", summary: "s", first_kept_index: 0, tokens_before: 9 }],
   // E-234
