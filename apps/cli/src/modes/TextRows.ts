@@ -27,10 +27,10 @@ export const printable = (text: string): string => text.replaceAll(/\s+/g, " ").
 /** Control characters out, lines kept. */
 export const harmless = (text: string): string => text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "")
 
-/** What a call is about in one short line: its path, command or pattern, else its arguments. */
+/** What a call is about in one short line: its command, pattern, path or question, else its arguments. */
 export const callSummary = (name: string, input: unknown): string => {
   const args = typeof input === "object" && input !== null ? input as { readonly [key: string]: unknown } : {}
-  const telling = ["command", "pattern", "path", "operation"].flatMap((key) => typeof args[key] === "string" ? [args[key]] : [])
+  const telling = ["command", "pattern", "path", "operation", "question"].flatMap((key) => typeof args[key] === "string" ? [args[key]] : [])
   const text = telling.length > 0 ? telling.join(" ") : JSON.stringify(input ?? {})
   const line = printable(text)
   return `${name} ${line.length > 100 ? `${line.slice(0, 99)}…` : line}`

@@ -135,6 +135,13 @@ describe("commands of the screen", () => {
     assert.deepStrictEqual(rig.done, [{ type: "copy", text: "The answer." }])
   })
 
+  it("say that there is no search of the web, which some look for", () => {
+    const rig = new Rig()
+    rig.on(submitted("/web on"))
+    assert.match(told(rig), /does not search the web/)
+    assert.deepStrictEqual(rig.done, [])
+  })
+
   it("tell the version, what is set up, and every command there is, once", () => {
     const rig = new Rig()
     rig.on(submitted("/version"))

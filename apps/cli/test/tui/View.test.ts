@@ -151,6 +151,17 @@ describe("parts of views", () => {
     assert.deepStrictEqual(shows({ name: "grep", input: { path: "src", pattern: "x" }, state: "done", output: "a\nb" }), ["✓ grep x src 9.0s", "2 lines"])
   })
 
+  it("what is asked for is shown whole, in the narrowest terminal, too", () => {
+    const rig = new Rig()
+    const long = "a line that is longer than any narrow terminal and ends in danger"
+    rig.on({ type: "asked", id: 1, question: { kind: "approval", request: { tool: "edit", arguments: { path: "some/deep/folder/of/the/project/file.txt", old_text: "x", new_text: `short\n${long}` }, summary: "file", reason: "a protected file: it can change what runs here", canRemember: false } } })
+    const lines = aboveComposer(rig.state, look(30)).map((line) => line.replaceAll(/\u001b\[[\d;]*m/g, ""))
+    const text = lines.map((line) => line.trim()).join(" ")
+    for (const part of [`+${long}`, "it can change what runs here", "+short"]) assert.include(text, part)
+    assert.include(text.replaceAll(" ", ""), "some/deep/folder/of/the/project/file.txt")
+    assert.isFalse(lines.some((line) => line.includes("…")))
+  })
+
   it("a change is told from what edit and write are asked to do", () => {
     assert.strictEqual(changeOf("edit", { path: "x", old_text: "a\nb", new_text: "c" }), "-a\n-b\n+c")
     assert.strictEqual(changeOf("edit", { path: "x", replacements: [{ old_text: "a", new_text: "b" }, { old_text: "c", new_text: "" }] }), "-a\n+b\n@@\n-c")

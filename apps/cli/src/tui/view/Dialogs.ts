@@ -29,14 +29,14 @@ const bodyOf = (question: Question, look: Look): ReadonlyArray<string> => {
   switch (question.kind) {
     case "approval": {
       const { arguments: args, preview, reason, summary, tool } = question.request
-      const path = typeof args["path"] === "string" ? [palette.bold(fit(cleanLine(args["path"]), width))] : []
+      const path = typeof args["path"] === "string" ? wrap(cleanLine(args["path"]), width).map(palette.bold) : []
       const change = preview ?? changeOf(tool, args)
       const what = change !== undefined
-        ? [...path, ...diffLines(change, { count: open ? 400 : 16, palette, width, more: shows })]
+        ? [...path, ...diffLines(change, { count: open ? 400 : 16, whole: true, palette, width, more: shows })]
         : typeof args["command"] === "string"
         ? words(args["command"], open ? 400 : 12)
         : [...(summary === tool ? [] : wrap(cleanLine(summary), width)), ...words(JSON.stringify(args, null, 2), open ? 400 : 12).map(palette.dim)]
-      return [...what, ...(reason === undefined ? [] : [palette.dim(fit(cleanLine(reason), width))])]
+      return [...what, ...(reason === undefined ? [] : wrap(cleanLine(reason), width).map(palette.dim))]
     }
     case "editor":
       return [fit(question.title === "" ? "a text" : cleanLine(question.title), width)]

@@ -1,14 +1,24 @@
 /** A unified diff with colours, and one made of what a call would change. Pure. */
 import type { JsonObject } from "@nimlet/protocol"
 import type { Palette } from "../Palette.ts"
-import { firstLines, fit } from "./Lines.ts"
+import { firstLines, fit, hang, wrap } from "./Lines.ts"
 
-/** Lines of a unified diff, its file names left out; `more` is how the rest of a long one is seen. */
-export const diffLines = (diff: string, { count, more: how = "", palette, width }: { readonly count: number; readonly more?: string; readonly palette: Palette; readonly width: number }): ReadonlyArray<string> => {
+/** How a diff is shown: so many of its lines, each whole or as much of it as fits; `more` is how the rest of a long one is seen. */
+export interface DiffOptions {
+  readonly count: number
+  readonly whole: boolean
+  readonly more?: string
+  readonly palette: Palette
+  readonly width: number
+}
+
+/** Lines of a unified diff, its file names left out. */
+export const diffLines = (diff: string, { count, more: how = "", palette, whole, width }: DiffOptions): ReadonlyArray<string> => {
   const { lines, more } = firstLines(diff.replace(/^--- [^\n]*\n\+\+\+ [^\n]*\n/, ""), count)
-  const painted = lines.map((line) => {
+  const painted = lines.flatMap((line) => {
+    const style = line.startsWith("+") ? palette.green : line.startsWith("-") ? palette.red : line.startsWith("@@") ? palette.accent : palette.dim
     const cut = fit(line, width)
-    return line.startsWith("+") ? palette.green(cut) : line.startsWith("-") ? palette.red(cut) : line.startsWith("@@") ? palette.accent(cut) : palette.dim(cut)
+    return (!whole || cut === line || width < 2 ? [cut] : hang(line.slice(0, 1), wrap(line.slice(1), width - 1))).map(style)
   })
   return more === 0 ? painted : [...painted, palette.dim(fit(`… ${more} more lines${how === "" ? "" : ` (${how})`}`, width))]
 }

@@ -105,7 +105,7 @@ const callLines = (call: CallItem, look: Look): ReadonlyArray<string> => {
   const row = `${style((plain ? plainMarks : marks)[call.state])} ${fit(summaryOf(call), Math.max(1, width - 10))}${palette.dim(seconds(commandOf(call)?.millis ?? call.millis ?? 0))}`
   const inner: Look = { ...look, width: Math.max(1, width - 4) }
   const body: ReadonlyArray<string> = call.diff !== undefined
-    ? diffLines(call.diff, { count: open ? 400 : 12, palette, width: inner.width })
+    ? diffLines(call.diff, { count: open ? 400 : 12, whole: open, palette, width: inner.width })
     : outputLines(call, inner)
   return [row, ...hang("    ", [...(open ? argumentLines(call.input, inner) : []), ...body])]
 }
