@@ -99,7 +99,6 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
       inTurn,
       scope,
       interrupt: control.interrupt,
-      begin: (input) => Effect.asVoid(Effect.forkIn(submit(input), scope)),
       joined: equipment.modulesJoined
     })
   const onResumed = Effect.fnUntraced(function*(session: Session) {

@@ -174,7 +174,8 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
             Effect.andThen(ledger.append({ type: "user", role: "user", content: admitted }))
           ))
           const prompt = promptOf(admitted ?? content)
-          yield* publish({ type: "message", role: "user", content: prompt, session_id: session.id, turn_id })
+          // What an extension says to the model alone is no message that is shown.
+          if (!saved || prompt !== "") yield* publish({ type: "message", role: "user", content: prompt, session_id: session.id, turn_id })
           yield* publish({ type: "run_start", ...place, prompt })
           const exit: Exit.Exit<RunResult> = Exit.isFailure(admission)
             ? Exit.failCause(admission.cause)

@@ -23,8 +23,6 @@ export interface ModuleCallsOptions {
   readonly follow: CommandUnderWay["follow"]
   /** Runs something when nothing else does. */
   readonly inTurn: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
-  /** Runs an input when its turn comes; returns at once. */
-  readonly begin: (input: UserInput) => Effect.Effect<void>
   /** What outlasts the extension that asked for it. */
   readonly scope: Scope.Scope
   readonly interrupt: Effect.Effect<void>
@@ -75,7 +73,7 @@ export const makeModuleCalls = (options: ModuleCallsOptions): AtomicSessionShape
   const start = (input: UserInput, extension: string) =>
     Effect.suspend(() =>
       onIdleInput !== undefined
-        ? Effect.flatMap(conversation().queues.holdEarly, (room) => !room ? Effect.fail(tooMany) : input.saved === true ? options.begin(input) : onIdleInput(input, extension))
+        ? Effect.flatMap(conversation().queues.holdEarly, (room) => room ? onIdleInput(input, extension) : Effect.fail(tooMany))
         : input.saved !== true && options.follow(input.typed, input.attached)
         ? Effect.void
         : Effect.fail(failed("no run can be started here")))
@@ -84,25 +82,23 @@ export const makeModuleCalls = (options: ModuleCallsOptions): AtomicSessionShape
   const sendMessages = Effect.fnUntraced(function*(extension: string, messages: ReadonlyArray<JsonObject>, wish: JsonObject) {
     const { ledger, queues } = conversation()
     const texts = messages.map((message) => customText(message, extension))
+    if (texts.length === 0) return done
     if (wish.deliverAs === "nextTurn") {
       if ((yield* queues.keepForLater(texts)) === "full") return yield* tooMany
       return done
     }
     if (wish.deliverAs === "interrupt") yield* options.interrupt
     const mode: Delivery = wish.deliverAs === "followUp" ? "follow_up" : "steer"
-    const idle: Array<QueuedText & { readonly custom: Custom }> = []
-    for (const text of texts) {
-      const offer = yield* queues.offer(mode, text)
-      if (offer === "full" || offer === "spent") return yield* tooMany
-      if (offer === "idle") idle.push(text)
-    }
-    if (idle.length === 0) return done
-    for (const { content, custom } of idle) {
+    const offer = yield* queues.offerTogether(mode, texts)
+    if (offer === "full" || offer === "spent") return yield* tooMany
+    if (offer === "accepted") return done
+    for (const { content, custom } of texts) {
       yield* Effect.mapError(ledger.append(customEntry(content, custom, extension)), ({ message }) => failed(message))
       if (custom.display && wish.triggerTurn !== true) yield* (yield* Frontend).notify("info", content, extension)
     }
     if (wish.triggerTurn !== true) return done
-    yield* start({ typed: idle.map(({ content }) => content).join("\n\n"), literal: true, saved: true }, extension)
+    const shown = texts.filter(({ custom }) => custom.display).map(({ content }) => content).join("\n\n")
+    yield* start({ typed: shown, literal: true, saved: true }, extension)
     return done
   })
 

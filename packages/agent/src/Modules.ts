@@ -46,15 +46,13 @@ export interface ModulesOptions extends Pick<ModuleStateOptions, "resources" | "
   readonly inTurn: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
   readonly scope: Scope.Scope
   readonly interrupt: Effect.Effect<void>
-  /** Runs an input when its turn comes; returns at once. */
-  readonly begin: (input: UserInput) => Effect.Effect<void>
   readonly joined: () => void
 }
 
 const noFlags: JsonObject = {}
 
 /** The session that they are given. */
-export const makeModules = ({ activate, begin, current, inTurn, interrupt, joined, offered, options, outer, present, resources, scope, select, selection, setThinking, whole }: ModulesOptions): AtomicSessionShape => {
+export const makeModules = ({ activate, current, inTurn, interrupt, joined, offered, options, outer, present, resources, scope, select, selection, setThinking, whole }: ModulesOptions): AtomicSessionShape => {
   const { onIdleInput } = options
   const state = makeModuleState({
     conversation: current,
@@ -76,7 +74,6 @@ export const makeModules = ({ activate, begin, current, inTurn, interrupt, joine
       whole,
       follow: (words, attached) => present()?.commands.follow(words, attached) === true,
       inTurn,
-      begin,
       scope,
       ...(onIdleInput === undefined ? {} : { onIdleInput }),
       interrupt,

@@ -31,6 +31,8 @@ export interface QueuedText {
   /** Beside the text of a message of the user's kind. */
   readonly images?: ReadonlyArray<ImagePart>
   readonly custom?: Custom
+  /** It is taken with the one before it. */
+  readonly joins?: true
 }
 
 /** What became of a text: `idle` when no run is there to take it, `full` when too many wait, `spent` when extensions have said enough. */
@@ -57,6 +59,8 @@ export interface Queues {
   /** From here on no run does; what waits goes on waiting. */
   readonly end: Effect.Effect<void>
   readonly offer: (mode: Delivery, text: QueuedText) => Effect.Effect<Offer>
+  /** Offers all of them or none; the run takes them together. */
+  readonly offerTogether: (mode: Delivery, texts: ReadonlyArray<QueuedText>) => Effect.Effect<Offer>
   /** Whether a run takes texts now, and how many wait. */
   readonly isLive: () => boolean
   readonly depth: () => number
@@ -118,9 +122,21 @@ export const makeQueues = (modes: QueueModes = {}, sessionId = ""): Effect.Effec
     })
 
     const take = (mode: Delivery, how: QueueMode = "one-at-a-time") => {
-      const taken = waiting[mode].splice(0, how === "all" ? capacity : 1)
+      let count = how === "all" ? capacity : 1
+      while (waiting[mode][count]?.joins === true) count++
+      const taken = waiting[mode].splice(0, count)
       return Effect.as(Effect.forEach(taken, (text) => note({ action: "dequeue", mode }, text), { discard: true }), taken)
     }
+    const offerTogether: Queues["offerTogether"] = (mode, texts) =>
+      Effect.suspend((): Effect.Effect<Offer> => {
+        const ofExtensions = texts.filter(({ extension }) => extension !== undefined).length
+        if (!live) return Effect.succeed("idle")
+        if (waiting[mode].length + texts.length > capacity) return Effect.succeed("full")
+        if (ofExtensions > 0 && unprompted >= mostUnprompted) return Effect.succeed("spent")
+        unprompted = ofExtensions > 0 ? unprompted + ofExtensions : 0
+        waiting[mode].push(...texts.map((text, index) => index === 0 ? text : { ...text, joins: true as const }))
+        return Effect.as(Effect.forEach(texts, (text) => note({ action: "enqueue", mode }, text), { discard: true }), "accepted")
+      })
     const snapshot = (): Queued => ({ steering: [...waiting.steer], followUp: [...waiting.follow_up] })
 
     return {
@@ -135,16 +151,8 @@ export const makeQueues = (modes: QueueModes = {}, sessionId = ""): Effect.Effec
         quiet.openUnsafe()
       }),
       idle: quiet.await,
-      offer: (mode, text) =>
-        Effect.suspend((): Effect.Effect<Offer> => {
-          const isExtension = text.extension !== undefined
-          if (!live) return Effect.succeed("idle")
-          if (waiting[mode].length >= capacity) return Effect.succeed("full")
-          if (isExtension && unprompted >= mostUnprompted) return Effect.succeed("spent")
-          unprompted = isExtension ? unprompted + 1 : 0
-          waiting[mode].push(text)
-          return Effect.as(note({ action: "enqueue", mode }, text), "accepted")
-        }),
+      offer: (mode, text) => offerTogether(mode, [text]),
+      offerTogether,
       isLive: () => live,
       depth,
       keepForLater: (texts) =>

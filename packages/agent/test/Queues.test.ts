@@ -23,6 +23,21 @@ describe("the queues", () => {
       assert.deepStrictEqual((yield* queues.takeSteering).map(({ content }) => content), ["0"])
     }))
 
+  it.effect("take what is offered together as one, all of it or none, and give it as one", () =>
+    Effect.gen(function*() {
+      const queues = yield* makeQueues()
+      const three = ["a", "b", "c"].map((content) => ({ content, extension: "x" }))
+      const takeTexts = Effect.map(queues.takeSteering, (texts) => texts.map(({ content }) => content))
+      yield* queues.begin
+      yield* queues.offer("steer", { content: "alone" })
+      assert.strictEqual(yield* queues.offerTogether("steer", three), "accepted")
+      yield* queues.offer("steer", { content: "behind" })
+      assert.deepStrictEqual([yield* takeTexts, yield* takeTexts, yield* takeTexts], [["alone"], ["a", "b", "c"], ["behind"]])
+      for (let n = 0; n < 30; n++) yield* queues.offer("steer", { content: `${n}` })
+      assert.strictEqual(yield* queues.offerTogether("steer", three), "full")
+      assert.strictEqual(queues.depth(), 30)
+    }))
+
   it.effect("take no more once a run found them empty", () =>
     Effect.gen(function*() {
       const queues = yield* makeQueues()

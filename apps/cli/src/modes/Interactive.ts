@@ -170,10 +170,10 @@ export const interact = Effect.fnUntraced(function*(invocation: Invocation, host
       read: (key) => key === "ui.editor_text" ? screen.composed : key === "ui.themes" ? themes : key === "ui.tools_expanded" ? screen.state.open : undefined,
       show: (extension, aspect, value) => Effect.sync(() => void screen.dispatch({ type: "aspect", extension, aspect, value }))
     },
-    onIdleInput: ({ attached = [], typed }) =>
+    onIdleInput: ({ attached = [], saved = false, typed }) =>
       Effect.sync(() => {
         const pictures = attached.flatMap((part, id) => part.type === "image" && part.data !== undefined ? [{ id, mimeType: part.mimeType, data: part.data }] : [])
-        screen.dispatch({ type: "said", words: { text: typed, literal: true, ...(pictures.length === 0 ? {} : { pictures }) } })
+        screen.dispatch({ type: "said", words: { text: typed, literal: true, saved, ...(pictures.length === 0 ? {} : { pictures }) } })
       }),
     converse: Effect.fnUntraced(function*(conversing) {
       const here = yield* Effect.context()

@@ -39,10 +39,11 @@ export interface Picture {
   readonly data: string
 }
 
-/** Words for the model; `literal` ones are no command, whatever they begin with. */
+/** Words for the model; `literal` ones are no command, whatever they begin with. `saved`: the session has them already. */
 export interface Words {
   readonly text: string
   readonly literal: boolean
+  readonly saved?: boolean
   readonly pictures?: ReadonlyArray<Picture>
 }
 

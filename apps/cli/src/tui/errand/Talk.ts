@@ -31,13 +31,13 @@ export const makeTalk = ({ company, present, show, tell }: ErrandRoom, { standin
     return given === undefined ? show({ type: "returned", text: "" }) : Effect.flatMap(takeBack(given), (text) => show({ type: "returned", text }))
   })
 
-  const say = Effect.fnUntraced(function*({ literal, pictures = [], text }: Words) {
+  const say = Effect.fnUntraced(function*({ literal, pictures = [], saved = false, text }: Words) {
     let editorText = ""
     let back = ""
     yield* Effect.gen(function*() {
       const given = yield* company
       const attached = pictures.map(({ data, mimeType }) => ({ type: "image", mimeType, data }) as const)
-      const result = yield* Effect.raceFirst(given.within(given.agent.prompt({ typed: text, literal, attached })), Effect.andThen(watchQueue(given), Effect.never)).pipe(
+      const result = yield* Effect.raceFirst(given.within(given.agent.prompt({ typed: text, literal, saved, attached })), Effect.andThen(watchQueue(given), Effect.never)).pipe(
         Effect.ensuring(Effect.flatMap(takeBack(given), (left) => Effect.sync(() => (back = left))))
       )
       editorText = result.editorText ?? ""

@@ -13,7 +13,7 @@ export const wordsOf = (state: State, text: string, literal = false): Words => {
 
 /** Sends words to the agent, which is idle. */
 export const say = (state: State, words: Words): Step =>
-  step({ ...state, run: { since: state.now, interrupted: false }, sent: words.text, tokens: { ...state.tokens, run: 0 } }, { type: "prompt", words })
+  step({ ...state, run: { since: state.now, interrupted: false }, sent: words.saved === true ? "" : words.text, tokens: { ...state.tokens, run: 0 } }, { type: "prompt", words })
 
 /** Sends what was typed, with the pictures that it names. */
 export const send = (state: State, text: string): Step => say(state, wordsOf(state, text))
