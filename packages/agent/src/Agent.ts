@@ -186,7 +186,7 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
     aside: (typed) =>
       Effect.map(asides(typed), (run) => run === undefined ? undefined : control.beside(run, new AsideFailed({ command: typed.trim().slice(1), why: "Interrupted" }))),
     interrupt: control.interrupt,
-    userBash: (command, excluded) => Effect.suspend(() => askUserBash(hooks, aboutSession(switching.current().session), command, excluded)),
+    userBash: (command, excluded) => Effect.suspend(() => askUserBash({ hooks, extensions }, aboutSession(switching.current().session), command, excluded)),
     events: control.events,
     steer: (content, requestId) => Effect.flatMap(conversation, ({ queues }) => queues.offer("steer", queuedText(content, requestId))),
     followUp: (content, requestId) => Effect.flatMap(conversation, ({ queues }) => queues.offer("follow_up", queuedText(content, requestId))),

@@ -65,7 +65,7 @@ const reserved = new Set(reservedToolNames)
 /** Looks for all of them. What cannot be read is left out. */
 export const loadResources = Effect.fnUntraced(function*(
   options: ResourceOptions,
-  more: Pick<ResourcePaths, "prompt_paths" | "skill_paths"> = { skill_paths: [], prompt_paths: [] }
+  more: ResourcePaths = { skill_paths: [], prompt_paths: [], theme_paths: [] }
 ): Effect.fn.Return<Resources, never, FileSystem.FileSystem | Path.Path | Operations> {
   const path = yield* Path.Path
   const context = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
@@ -104,6 +104,6 @@ export const loadResources = Effect.fnUntraced(function*(
     builtins: skills.length === 0 ? [] : yield* localTools([readSkillTool(Effect.succeed(skills))]),
     tools: yield* localTools(external.tools),
     scoped,
-    warnings: external.warnings
+    warnings: [...external.warnings, ...more.theme_paths.map((theme) => `the theme ${theme} of an extension is not used: there are dark and light`)]
   }
 })

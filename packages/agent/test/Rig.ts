@@ -90,7 +90,7 @@ export interface RigOptions {
   readonly extensionText?: string
   readonly extensionTools?: ReadonlyArray<ExtensionTool>
   /** What becomes of calls of theirs, in place of `extensionText`. */
-  readonly extensionCalls?: Partial<Pick<Extensions["Service"], "callTool" | "prepare">>
+  readonly extensionCalls?: Partial<Pick<Extensions["Service"], "callTool" | "invoke" | "prepare">>
   readonly modes?: () => ReadonlyArray<ExtensionMode>
   readonly frontend?: Partial<FrontendShape>
   readonly commands?: { readonly [name: string]: CommandReply | Effect.Effect<CommandReply> }

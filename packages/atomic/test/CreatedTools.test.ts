@@ -1,14 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, expectTypeOf } from "vitest"
 import {
-  type BashOperations, type BashToolDetails, type ConstrainedSamplingConfig, createBashTool, createEditTool, createGrepTool, createLocalBashOperations, createLsTool,
+  type BashOperations, type BashToolDetails, type ConstrainedSamplingConfig, createBashTool, createEditTool, createFindTool, createGrepTool, createLocalBashOperations, createLsTool,
   createReadTool, createStructuredOutputTool, createWriteTool, type EditOperations, type FindOperations, type FindToolDetails, type GrepOperations, type GrepToolDetails,
   type LsOperations, type LsToolDetails, type ReadOperations, type ReadToolDetails, type WriteOperations
 } from "../src/worker/modules/atomic.ts"
+import { globMatcher } from "../src/worker/tools/Glob.ts"
 import { startAll, workers } from "./kit.ts"
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "created-tools-")))
@@ -107,13 +108,71 @@ describe("tools that are made over operations", () => {
     assert.isFalse(existsSync(marker))
   })
 
-  it("cannot search: that is said when it is tried", async () => {
-    assert.strictEqual(createGrepTool().name, "grep")
-    assert.match(await failure(createGrepTool().execute()), /createGrepTool is not available/)
+  it("find where they say, and give what surrounds a match from there", async () => {
+    const asked: Array<unknown> = []
+    const operations: FindOperations = {
+      exists: async (path) => path === "/far",
+      glob: async (pattern, cwd, { limit }) => {
+        asked.push([pattern, cwd, limit])
+        return ["/far/a.ts", "b/c.ts", "/far/d.ts"]
+      }
+    }
+    const find = createFindTool("/far", { operations })
+    assert.strictEqual(text(await find.execute("1", { pattern: "*.ts" })), "a.ts\nb/c.ts\nd.ts")
+    const few = await find.execute("2", { pattern: "*.ts", limit: 2 })
+    assert.deepStrictEqual([text(few), few.details], ["a.ts\nb/c.ts\n\n[the first 2 files; narrow the pattern or raise limit]", { resultLimitReached: 2 }])
+    assert.deepStrictEqual(asked, [["*.ts", "/far", 1_001], ["*.ts", "/far", 3]])
+    assert.match(await failure(find.execute("3", { pattern: "*", path: "/near" })), /There is no \/near/)
+    assert.match(await failure(createGrepTool("/far", { operations: { isDirectory: () => Promise.reject(new Error("gone")) } }).execute("4", { pattern: "x" })), /There is no \/far/)
+  })
+})
+
+describe("patterns for paths", () => {
+  it.each([
+    ["*.ts", ["a.ts", "x/b.ts"], ["a.tsx", "ts"]],
+    ["src/**/*.json", ["src/a.json", "src/x/y/b.json"], ["a.json", "src.json", "lib/src/a.json"]],
+    ["**/test?.[mc]js", ["test1.mjs", "a/test2.cjs"], ["test10.mjs", "a/test.mjs"]],
+    ["{a,b{1,2}}.md", ["a.md", "b2.md"], ["b.md", "ab1.md"]],
+    ["./docs/**", ["docs/a", "docs/a/b"], ["doc", "x/docs/a"]],
+    ["[!x](1)+{.txt", ["a(1)+.txt"], ["x(1)+.txt", "a1.txt"]],
+    ["a,b", ["a,b"], ["a"]]
+  ])("%s", (pattern, meant, others) => {
+    const matches = globMatcher(pattern)
+    assert.deepStrictEqual([...meant, ...others].filter(matches), meant)
   })
 })
 
 describe("in an extension", () => {
+  it.live("they search: lines with what surrounds them, names, limits, and nothing that is ignored", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const { extensions, folder: workspace } = yield* startAll({
+        files: {
+          "search.ts": `
+            import { createFindTool, createGrepTool } from "@bastani/atomic"
+            export default (pi) => {
+              pi.registerTool(createGrepTool(process.cwd()))
+              pi.registerTool(createFindTool(process.cwd()))
+            }`
+        }
+      })
+      mkdirSync(join(workspace, "src/deep"), { recursive: true })
+      for (const [name, content] of Object.entries({
+        ".gitignore": "skipped.ts\n", "src/a.ts": "one\ntwo (x)\nthree\n", "src/deep/b.ts": `TWO ${"y".repeat(600)}\n`, "skipped.ts": "two\n", "src/c.md": "two\n"
+      })) writeFileSync(join(workspace, name), content)
+      const call = (name: string, args: object) => Effect.map(extensions.callTool(name, { path: workspace, ...args }), (result) => [text(result), result.details, result.isError] as const)
+      assert.deepStrictEqual(yield* call("grep", { pattern: "two", glob: "*.ts" }), ["src/a.ts:2: two (x)", {}, false])
+      assert.deepStrictEqual(yield* call("grep", { pattern: "(x)", literal: true, context: 1 }), ["src/a.ts-1- one\nsrc/a.ts:2: two (x)\nsrc/a.ts-3- three", {}, false])
+      const [many, details] = yield* call("grep", { pattern: "two", ignoreCase: true, limit: 2 })
+      assert.match(many, /^src\/a\.ts:2: two \(x\)\nsrc\/c\.md:1: two\n\n\[the first 2 matches/)
+      assert.deepStrictEqual(details, { matchLimitReached: 2 })
+      assert.deepStrictEqual((yield* call("grep", { pattern: "TWO y" }))[1], { linesTruncated: true })
+      assert.strictEqual((yield* call("grep", { pattern: "nothing like it" }))[0], "No matches found")
+      assert.match((yield* call("grep", { pattern: "(" }))[0], /regex parse error/)
+      assert.deepStrictEqual(yield* call("find", { pattern: "*.ts" }), ["extensions/search.ts\nsrc/a.ts\nsrc/deep/b.ts", {}, false])
+      assert.deepStrictEqual((yield* call("find", { pattern: "src/*.{ts,md}" }))[0], "src/a.ts\nsrc/c.md")
+      assert.strictEqual((yield* call("find", { pattern: "*.zig" }))[0], "No files found matching pattern")
+    })).pipe(Effect.provide(workers())))
+
   // A-220 A-222
   it.live("they are spread into a tool of its own, which chooses their operations by a flag when it is called", () =>
     Effect.scoped(Effect.gen(function*() {

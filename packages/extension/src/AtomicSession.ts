@@ -21,7 +21,7 @@ export interface AtomicSessionShape {
   readonly joined?: (extension: string) => void
   /** What holds now; undefined where nothing is known. Called often: it must be a look-up. */
   readonly read: (key: StateKey, extension: string) => unknown
-  /** Does what `SessionCall` says, but for what the host does by itself (`exec`, `file.lock`, `file.unlock`). */
+  /** Does what `SessionCall` says, but for what the host does by itself (`exec`, `search.programs`, `file.lock`, `file.unlock`). */
   readonly call: (extension: string, method: SessionCall, params: JsonObject) => Effect.Effect<JsonObject, HostRequestFailed>
   /** Sets a part of the screen; null gives it back. Must not wait for a person. */
   readonly show: (extension: string, aspect: ScreenAspect, value: unknown) => Effect.Effect<void>

@@ -43,8 +43,16 @@ export class Extensions extends Context.Service<Extensions, {
   ) => Effect.Effect<ToolReply, CallFailed>
   /** What is to be validated in place of the model's arguments: what the tool makes of them, if it wants to (seed 004). */
   readonly prepare: (name: string, args: unknown) => Effect.Effect<unknown, CallFailed>
-  /** Calls a function an extension registered by number (a shortcut's, a completion's); see `RegistrationExtras`. */
-  readonly invoke: (extension: string, handle: number, args: ReadonlyArray<unknown>) => Effect.Effect<unknown, CallFailed>
+  /**
+   * Calls a function an extension registered by number (a shortcut's, a completion's; see `RegistrationExtras`) or gave in a reply;
+   * `onUpdate` receives what it says meanwhile. Interrupting it sends `cancel`.
+   */
+  readonly invoke: (
+    extension: string,
+    handle: number,
+    args: ReadonlyArray<unknown>,
+    onUpdate?: (text: string) => Effect.Effect<void>
+  ) => Effect.Effect<unknown, CallFailed>
   /** What a user may switch to. */
   readonly modes: Effect.Effect<ReadonlyArray<ExtensionMode>>
   /** Where more models may be asked. */

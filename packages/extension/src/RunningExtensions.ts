@@ -163,9 +163,9 @@ export const makeExtensions = Effect.gen(function*() {
     return "arguments" in line ? line.arguments : args
   })
 
-  const invoke = Effect.fnUntraced(function*(extension: string, handle: number, args: ReadonlyArray<unknown>) {
+  const invoke = Effect.fnUntraced(function*(extension: string, handle: number, args: ReadonlyArray<unknown>, onUpdate?: (text: string) => Effect.Effect<void>) {
     const member = yield* memberOf(extension, extension)
-    const line = yield* member.request({ type: "invoke", handle, arguments: args })
+    const line = yield* member.request({ type: "invoke", handle, arguments: args }, { onUpdate })
     return line.value
   })
 

@@ -5,6 +5,7 @@
  */
 import { Schema } from "effect"
 import { ImagePart, JsonObject } from "./Content.ts"
+import { HeldFunction } from "./WorkerMessage.ts"
 
 /**
  * - `gate`: `allow: false` blocks; other fields transform.
@@ -313,9 +314,11 @@ export const HookEvents = {
       ...session,
       command: Schema.String,
       exclude_from_context: Schema.Boolean,
-      result: Schema.optionalKey(JsonObject)
+      result: Schema.optionalKey(JsonObject),
+      operations: Schema.optionalKey(HeldFunction)
     }),
-    reply: { ...refusal, result: JsonObject }
+    /** `operations`: a function that runs it, whose updates are the output and whose value is `{exit_code}`. */
+    reply: { ...refusal, result: JsonObject, operations: HeldFunction }
   },
   /** Whether a project is to be trusted, asked of extensions that are not its own. The first yes or no counts. */
   project_trust: {

@@ -28,6 +28,11 @@ import { JsonObject } from "./Content.ts"
 /** Number of a function that stayed in the worker. */
 export const Handle = Schema.Int
 
+/** A function that an extension gives in a reply; it can be called once. */
+export const HeldFunction = Schema.Struct({ extension: Schema.String, handle: Handle })
+/** A function that an extension gives in a reply. */
+export type HeldFunction = typeof HeldFunction.Type
+
 /** What a tool of a module says beside name, description and schema. */
 export const ToolExtras = Schema.Struct({
   label: Schema.optionalKey(Schema.String),
@@ -89,7 +94,7 @@ export const PrepareRequest = Schema.Struct({
   arguments: Schema.Unknown
 })
 
-/** Calls a function that stayed in the worker; the reply's `value` is what it returned. */
+/** Calls a function that stayed in the worker; the reply's `value` is what it returned. `tool_update`s may come before it. */
 export const InvokeRequest = Schema.Struct({
   type: Schema.Literal("invoke"),
   id: Schema.String,
@@ -113,6 +118,7 @@ export type ScreenAspect = typeof ScreenAspect.Type
  * What a module may ask of its session, as `host_request {method, params}` or `tell`. Results are objects.
  *
  * - `exec {command, args, cwd?, timeout?, max_buffer?}` → `{stdout, stderr, code, killed, truncated}`
+ * - `search.programs` → `{programs}`: where ripgrep may be, the best first
  * - `file.lock {path}` → `{lease}`, waits for its turn; `file.unlock {lease}` only by `tell`
  * - `message.send {messages, options}`: messages of the pi API with `customType`, `content`, `display`, `details`
  * - `message.user {content, options}`
@@ -125,7 +131,7 @@ export type ScreenAspect = typeof ScreenAspect.Type
  * - `provider.remove {name}`
  */
 export const SessionCall = Schema.Literals([
-  "exec", "file.lock", "file.unlock", "message.send", "message.user", "entry.append", "entry.label", "session.set_name",
+  "exec", "search.programs", "file.lock", "file.unlock", "message.send", "message.user", "entry.append", "entry.label", "session.set_name",
   "session.new", "session.fork", "session.switch", "session.navigate", "session.wait_idle", "session.reload", "session.abort",
   "session.shutdown", "session.compact", "tools.set_active", "model.set", "model.thinking", "model.ask", "provider.remove"
 ])

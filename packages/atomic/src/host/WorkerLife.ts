@@ -3,6 +3,7 @@ import { type Cause, Deferred, Effect, Fiber, type FileSystem, Path, Queue, Sche
 import type { ChildProcessSpawner } from "effect/process"
 import { type JsonObject, ScreenAspect, SessionCall } from "@nimlet/protocol"
 import { AtomicSession, type Companion, Diagnostics, type HostRequestFailed, type Launch, logNameOf, openWorkerThread, type StartFailed, type Transport, type WorkerConnection } from "@nimlet/extension"
+import { ripgrepPrograms } from "@nimlet/tools"
 import { Descendants } from "./Descendants.ts"
 import { exec } from "./Exec.ts"
 import { FileLeases } from "./FileLeases.ts"
@@ -124,6 +125,8 @@ export const openWorker = (host: WorkerHost, launch: Launch): Effect.Effect<
       switch (method) {
         case "exec":
           return Effect.provideContext(exec(params, { cwd: launch.workspace, environment: launch.environment }), services)
+        case "search.programs":
+          return Effect.map(ripgrepPrograms, (programs) => ({ programs }))
         case "file.lock":
           return Effect.map(leases.acquire(String(params.path)), (lease) => ({ lease }))
         default:

@@ -14,12 +14,3 @@ export const absentClass = (name: string) =>
       complain(name)
     }
   }
-
-/** A built-in tool that cannot be run from a worker: it can be spread into another definition, and only running it fails. */
-export const absentTool = (factory: string, name: string) => () => ({
-  name,
-  label: name,
-  description: `The built-in tool ${name}.`,
-  parameters: { type: "object", properties: {} },
-  execute: async () => complain(factory)
-})

@@ -2,6 +2,8 @@
  * The events of the extension API over the host's lifecycle events: what a handler is given, and what its result means.
  * Pure: one row an event. A result by mutation is read from the event after the handler.
  */
+import type { BashOperations } from "./tools/Operations.ts"
+import { isBashOperations } from "./UserShell.ts"
 import { contentText, copyOf, type Fields, fieldsOf, isFields, listOf, plain, textOf } from "./Values.ts"
 
 /** What a handler's event is made from. */
@@ -17,6 +19,16 @@ export interface Occasion {
   readonly state: (key: string) => unknown
 }
 
+/** What became of a handler's result. */
+export interface Taken {
+  readonly reply: Fields
+  readonly payload?: Fields
+  /** Nobody else is asked. */
+  readonly stop?: boolean
+  /** The host is to run the command of the event with these. */
+  readonly operations?: BashOperations
+}
+
 /** One event of the API. */
 export interface EventRow {
   /** The event that fires it. */
@@ -24,7 +36,7 @@ export interface EventRow {
   /** The event the handlers get; undefined when this occasion is none for them. */
   readonly event: (occasion: Occasion) => Fields | undefined
   /** What a handler did, laid over the reply so far and over the payload of the next. Default: nothing. */
-  readonly took?: (event: Fields, result: unknown, payload: Fields, reply: Fields) => { readonly reply: Fields; readonly payload?: Fields; readonly stop?: boolean }
+  readonly took?: (event: Fields, result: unknown, payload: Fields, reply: Fields) => Taken
   /** A handler that throws decides nothing, and the host is told so. */
   readonly guards?: true
 }
@@ -324,9 +336,14 @@ export const rows: Readonly<Record<string, EventRow | ReadonlyArray<EventRow>>> 
   user_bash: {
     hook: "user_bash",
     guards: true,
-    event: ({ cwd, payload }) => ({ command: payload["command"], excludeFromContext: payload["exclude_from_context"], cwd }),
+    // The first answer is the answer; who comes later is not asked.
+    event: ({ cwd, payload }) =>
+      payload["result"] === undefined && payload["operations"] === undefined
+        ? { command: payload["command"], excludeFromContext: payload["exclude_from_context"], cwd }
+        : undefined,
     took: (_, result, __, reply) => {
-      const { result: done } = fieldsOf(result)
+      const { operations, result: done } = fieldsOf(result)
+      if (isBashOperations(operations)) return { reply, operations, stop: true }
       return isFields(done) ? { reply: { ...reply, result: plain(done) }, stop: true } : { reply }
     }
   },

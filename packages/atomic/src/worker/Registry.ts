@@ -45,6 +45,7 @@ export class Registry {
   readonly #providers = new Map<string, Fields>()
   readonly #renderers = new Set<string>()
   readonly #handles: Array<Callback> = []
+  readonly #once = new Set<number>()
   #stale = false
   #onChange: (() => void) | undefined
 
@@ -140,7 +141,17 @@ export class Registry {
 
   /** The function behind a number. */
   handled(handle: unknown): Callback | undefined {
-    return typeof handle === "number" ? this.#handles[handle] : undefined
+    if (typeof handle !== "number") return undefined
+    const callback = this.#handles[handle]
+    if (this.#once.delete(handle)) delete this.#handles[handle]
+    return callback
+  }
+
+  /** Keeps a function that is called once at most; its number. */
+  once(callback: Callback): number {
+    const handle = this.#handle(callback)
+    this.#once.add(handle)
+    return handle
   }
 
   #handle(callback: Callback): number {

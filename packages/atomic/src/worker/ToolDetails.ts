@@ -1,8 +1,8 @@
 /** The types of tools that `@bastani/atomic` exports (seed 004, "Tool Definition", "Built-in tool implementations"). */
-import type { TruncationResult } from "./Truncation.ts"
-
 export type { BashSpawnContext, BashToolDetails } from "./tools/BashTool.ts"
 export type { EditToolDetails } from "./tools/EditTool.ts"
+export type { FindToolDetails } from "./tools/FindTool.ts"
+export type { GrepToolDetails } from "./tools/GrepTool.ts"
 export type { LsToolDetails } from "./tools/LsTool.ts"
 export type { BashOperations, EditOperations, FindOperations, GrepOperations, LsOperations, ReadOperations, WriteOperations } from "./tools/Operations.ts"
 export type { ReadToolDetails } from "./tools/ReadTool.ts"
@@ -12,16 +12,3 @@ export type { TruncationResult } from "./Truncation.ts"
 export type ConstrainedSamplingConfig =
   | { readonly type: "json_schema"; readonly strict: "prefer" | "require" }
   | { readonly type: "grammar"; readonly variants: { readonly openai_lark?: string; readonly openai_regex?: string } }
-
-/** What a search has beside its text. */
-export interface GrepToolDetails {
-  readonly truncation?: TruncationResult
-  readonly matchLimitReached?: number
-  readonly linesTruncated?: boolean
-}
-
-/** What a search for files has beside its text. */
-export interface FindToolDetails {
-  readonly truncation?: TruncationResult
-  readonly resultLimitReached?: number
-}

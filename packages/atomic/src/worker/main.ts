@@ -23,7 +23,10 @@ import { Replica } from "./Replica.ts"
 import { faceOf, speak } from "./Sdk.ts"
 import { bindScope } from "./ScopedState.ts"
 import { call as callHost, type Session } from "./Session.ts"
-import { type Fields, fieldsOf, isCallback, messageOf, textOf } from "./Values.ts"
+import type { BashOperations } from "./tools/Operations.ts"
+import { connectSearch } from "./tools/Search.ts"
+import { type Fields, fieldsOf, isCallback, listOf, messageOf, textOf } from "./Values.ts"
+import { commandRunner } from "./UserShell.ts"
 import { invoke, prepare, runCommand, runTool } from "./Work.ts"
 import { Wire } from "./Wire.ts"
 
@@ -131,6 +134,7 @@ const run = async (boot: Boot, sync: HostSync): Promise<void> => {
     lock: (path) => callHost(session, "file.lock", { path }),
     unlock: (lease) => wire.send({ type: "tell", method: "file.unlock", params: { lease } })
   })
+  connectSearch(async () => listOf((await callHost(session, "search.programs"))["programs"]).map(String))
   bindScope(bus, (key) => wire.send({ type: "scoped", key }))
 
   /** What the API's events cannot know of the payload: who answered before. */
@@ -145,6 +149,8 @@ const run = async (boot: Boot, sync: HostSync): Promise<void> => {
     registry,
     context: () => context,
     begin: (what: string) => pulse.begin(what === "" ? "" : `on ${what}`),
+    keep: (operations: BashOperations, { command, cwd }: Fields) =>
+      ({ extension: boot.name, handle: registry.once(commandRunner(session, operations, textOf(command), textOf(cwd))) }),
     fault: (event: string, text: string) => wire.send({ type: "fault", event, message: text })
   }
   const runHook = (hook: string, payload: Fields, call: Call): Promise<Fields> => {

@@ -80,7 +80,10 @@ const changes: { readonly [N in HookName]: Change<N> } = {
         skill_paths: [...payload.skill_paths, ...skill_paths],
         theme_paths: [...payload.theme_paths, ...theme_paths]
       },
-  user_bash: (payload, { result }) => result === undefined || payload.result !== undefined ? payload : { ...payload, result },
+  user_bash: (payload, { operations, result }) =>
+    payload.result !== undefined || payload.operations !== undefined
+      ? payload
+      : { ...payload, ...(result === undefined ? {} : { result }), ...(operations === undefined ? {} : { operations }) },
   project_trust: (payload, { remember = false, trusted }) =>
     trusted === undefined || trusted === "undecided" || payload.trusted !== "undecided" ? payload : { ...payload, trusted, remember },
   session_before_tree: (payload, { instruction }) => instruction === undefined ? payload : { ...payload, instruction },

@@ -8,14 +8,16 @@ export const importedRipgrep: Effect.Effect<string, unknown> = Effect.tryPromise
   Effect.map(({ rgPath }) => rgPath)
 )
 
+const orOnPath = (own: Effect.Effect<string, unknown>): Effect.Effect<ReadonlyArray<string>> =>
+  own.pipe(Effect.map((own) => [own, "rg"]), Effect.orElseSucceed(() => ["rg"]))
+
+/** Where ripgrep may be, the best first. None of them need be there. */
+export const ripgrepPrograms: Effect.Effect<ReadonlyArray<string>> = orOnPath(importedRipgrep)
+
 /** Search through `processes`. What was found is kept; a search for it that failed is made again. */
 export const makeLocalSearch = (processes: Processes, ripgrep: Effect.Effect<string, unknown>): Search => {
   let found: string | undefined
-  const candidates = Effect.suspend(() =>
-    found === undefined
-      ? ripgrep.pipe(Effect.map((own) => [own, "rg"]), Effect.orElseSucceed(() => ["rg"]))
-      : Effect.succeed([found])
-  )
+  const candidates = Effect.suspend(() => found === undefined ? orOnPath(ripgrep) : Effect.succeed([found]))
   return {
     ripgrep: Effect.fnUntraced(function*(request) {
       for (const command of yield* candidates) {

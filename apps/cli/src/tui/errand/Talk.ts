@@ -75,24 +75,39 @@ export const makeTalk = ({ company, present, show, tell }: ErrandRoom, { standin
       (whole) => Effect.acquireUseRelease(show({ type: "aside", text, over: false }), () => whole, () => show({ type: "aside", text, over: true }))
     )
 
+  /** A command and what came of it, as the model is told. */
+  const account = (command: string, output: string, code: number | string): string =>
+    `$ ${command}\n${output}${output.endsWith("\n") || output === "" ? "" : "\n"}(exit ${code})`
+
   const shell = Effect.fnUntraced(function*({ command, id, share }: Extract<Command, { readonly type: "shell" }>) {
     let output = ""
+    const told = (code: number | undefined) => show({ type: "shell", id, output, code })
+    const grow = (delta: string) => Effect.suspend(() => {
+      output = `${output}${delta}`.slice(-64 * 1024)
+      return told(undefined)
+    })
+    const broken = Effect.suspend(() => show({ type: "shell", id, output: `${output}\ninterrupted`, code: 130 }))
     const given = yield* company
     const wish = yield* given.agent.userBash(command, !share)
     if (wish._tag !== "Run") {
-      const [output, code] = wish._tag === "Done" ? [wish.output, wish.code] : [`Refused: ${wish.reason}`, 1]
-      yield* show({ type: "shell", id, output, code })
-      return share ? `$ ${command}\n${output}${output.endsWith("\n") ? "" : "\n"}(exit ${code})` : ""
+      let code = 1
+      if (wish._tag === "Elsewhere") {
+        code = yield* wish.run(grow).pipe(
+          Effect.catch(({ message }) => Effect.as(grow(`${output === "" || output.endsWith("\n") ? "" : "\n"}${message}`), 1)),
+          Effect.onInterrupt(() => broken)
+        )
+      } else if (wish._tag === "Done") [output, code] = [wish.output, wish.code]
+      else output = `Refused: ${wish.reason}`
+      yield* told(code)
+      return share ? account(command, output, code) : ""
     }
-    const run = given.shell?.run({ command }, {
-      output: (delta) => Effect.suspend(() => show({ type: "shell", id, output: output = `${output}${delta}`.slice(-64 * 1024), code: undefined }))
-    })
-    const result = run === undefined ? undefined : yield* Effect.onInterrupt(run, () => show({ type: "shell", id, output: `${output}\ninterrupted`, code: 130 }))
+    const run = given.shell?.run({ command }, { output: grow })
+    const result = run === undefined ? undefined : yield* Effect.onInterrupt(run, () => broken)
     const text = result === undefined ? "There is no shell." : result.content.flatMap((part) => part.type === "text" ? [part.text] : []).join("\n")
     yield* show({ type: "shell", id, output: output === "" ? text : output, code: result?.isError === false ? 0 : 1 })
     if (!share) return ""
     const [, code = "1", printed = text] = /^exit_code: (\d+)\nduration_ms: \d+\n\n(?:stdout:\n)?([\s\S]*)$/.exec(text) ?? []
-    return `$ ${command}\n${printed}${printed.endsWith("\n") ? "" : "\n"}(exit ${code})`
+    return account(command, printed, code)
   })
 
   const runShell = (command: Extract<Command, { readonly type: "shell" }>) => {

@@ -4,7 +4,7 @@
  */
 import { homedir } from "node:os"
 import { join } from "node:path"
-import { absentClass, absentTool } from "../Absent.ts"
+import { absentClass } from "../Absent.ts"
 import { theme } from "../Theme.ts"
 import { fieldsOf, messageOf, textOf } from "../Values.ts"
 
@@ -14,6 +14,8 @@ export { sessionScopedExtensionState } from "../ScopedState.ts"
 export { createStructuredOutputCapture, createStructuredOutputTool, StringEnum } from "../StructuredOutput.ts"
 export { createBashTool, createBashTool as createBashToolDefinition } from "../tools/BashTool.ts"
 export { createEditTool, createEditTool as createEditToolDefinition } from "../tools/EditTool.ts"
+export { createFindTool, createFindTool as createFindToolDefinition } from "../tools/FindTool.ts"
+export { createGrepTool, createGrepTool as createGrepToolDefinition } from "../tools/GrepTool.ts"
 export { createLsTool, createLsTool as createLsToolDefinition } from "../tools/LsTool.ts"
 export { createLocalBashOperations } from "../tools/Operations.ts"
 export { createReadTool, createReadTool as createReadToolDefinition } from "../tools/ReadTool.ts"
@@ -83,16 +85,6 @@ export const getLanguageFromPath = (path: unknown): string | undefined => /\.(\w
 export const buildSessionContext = (entries: unknown) => ({
   messages: (Array.isArray(entries) ? entries : []).flatMap((entry: unknown) => fieldsOf(entry)["message"] ?? [])
 })
-
-// Built-in tools as parts for others. Searching needs the host's ripgrep: those two can be spread, and only running them fails.
-/** The tool grep. */
-export const createGrepTool = absentTool("createGrepTool", "grep")
-/** The tool find. */
-export const createFindTool = absentTool("createFindTool", "find")
-/** The tool grep, as a definition. */
-export const createGrepToolDefinition = createGrepTool
-/** The tool find, as a definition. */
-export const createFindToolDefinition = createFindTool
 
 // Components are drawn by the next step of this family.
 /** The input editor. */
