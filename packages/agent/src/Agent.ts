@@ -98,7 +98,7 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
       present: () => leaving,
       inTurn,
       scope,
-      interrupt: control.interrupt,
+      interrupt: control.interruptRuns,
       joined: equipment.modulesJoined
     })
   const onResumed = Effect.fnUntraced(function*(session: Session) {

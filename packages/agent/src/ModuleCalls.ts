@@ -25,6 +25,7 @@ export interface ModuleCallsOptions {
   readonly inTurn: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
   /** What outlasts the extension that asked for it. */
   readonly scope: Scope.Scope
+  /** Stops the run under way; returns when it is over. */
   readonly interrupt: Effect.Effect<void>
   readonly compact: (instruction: string) => Effect.Effect<Compacted>
   /** Offers only these of the tools from now on. */
@@ -78,6 +79,9 @@ export const makeModuleCalls = (options: ModuleCallsOptions): AtomicSessionShape
         ? Effect.void
         : Effect.fail(failed("no run can be started here")))
 
+  /** A command that an extension runs is no run of the model's: it is not stopped by itself. */
+  const abort = Effect.suspend(() => conversation().queues.isLive() ? options.interrupt : Effect.void)
+
   /** Messages of an extension's own kind (seed 004, `pi.sendMessage`): kept at once when nothing runs, else when the run takes them. */
   const sendMessages = Effect.fnUntraced(function*(extension: string, messages: ReadonlyArray<JsonObject>, wish: JsonObject) {
     const { ledger, queues } = conversation()
@@ -87,7 +91,7 @@ export const makeModuleCalls = (options: ModuleCallsOptions): AtomicSessionShape
       if ((yield* queues.keepForLater(texts)) === "full") return yield* tooMany
       return done
     }
-    if (wish.deliverAs === "interrupt") yield* options.interrupt
+    if (wish.deliverAs === "interrupt") yield* abort
     const mode: Delivery = wish.deliverAs === "followUp" ? "follow_up" : "steer"
     const offer = yield* queues.offerTogether(mode, texts)
     if (offer === "full" || offer === "spent") return yield* tooMany
@@ -175,7 +179,7 @@ export const makeModuleCalls = (options: ModuleCallsOptions): AtomicSessionShape
       case "session.wait_idle":
         return Effect.as(queues.idle, done)
       case "session.abort":
-        return Effect.as(options.interrupt, done)
+        return Effect.as(abort, done)
       case "session.compact":
         return Effect.flatMap(options.compact(textIn(wish.customInstructions) || textIn(wish.query)), ({ did_compact, failed: hasFailed, message }) =>
           hasFailed ? Effect.fail(failed(message)) : Effect.succeed({ result: { did_compact, message } }))

@@ -77,7 +77,11 @@ export const makeModules = ({ activate, current, inTurn, interrupt, joined, offe
       scope,
       ...(onIdleInput === undefined ? {} : { onIdleInput }),
       interrupt,
-      compact: (instruction) => inTurn(Effect.suspend(() => current().compact(instruction))),
+      // A command that waits for it has the turn.
+      compact: (instruction) => {
+        const compacting = Effect.suspend(() => current().compact(instruction))
+        return present()?.commands.isUnderWay() === true ? compacting : inTurn(compacting)
+      },
       offerOnly: activate,
       setModel: Effect.fnUntraced(function*(provider, model) {
         const choice = yield* options.modelNamed?.({ provider, model }) ?? Effect.undefined

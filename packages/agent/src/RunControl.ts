@@ -12,6 +12,8 @@ export interface RunControl {
   readonly beside: <A, E>(work: Effect.Effect<A, E>, stopped: E) => Effect.Effect<A, E>
   /** Stops the run under way, all that wait behind it and what goes on beside it; returns when they are over. */
   readonly interrupt: Effect.Effect<void>
+  /** Stops the run under way and those that wait behind it. */
+  readonly interruptRuns: Effect.Effect<void>
   /** Stops what goes on beside runs alone. */
   readonly interruptBeside: Effect.Effect<void>
   /** The events from now on. A slow taker slows the run, once it is 1024 events behind, and nothing is lost. */
@@ -56,6 +58,7 @@ export const makeRunControl: Effect.Effect<RunControl> = Effect.gen(function*() 
     during: (run) => stoppable(runs, told(run), Effect.succeed({ success: false, text: "" })),
     beside: (work, stopped) => stoppable(besides, work, Effect.fail(stopped)),
     interrupt: stop(runs, besides),
+    interruptRuns: stop(runs),
     interruptBeside: stop(besides),
     events: Stream.unwrap(Effect.acquireRelease(
       Effect.tap(PubSub.subscribe(hub), () => Effect.sync(() => void watched++)),

@@ -435,6 +435,32 @@ describe("what pi and ctx offer", () => {
       assert.deepStrictEqual(called, [["entry.append", { custom_type: "mine", data: { n: 1 } }], ["tools.set_active", { names: ["b"] }], ["session.set_name", { name: "T" }]])
     })))
 
+  it.live("reads what an answer of the host has brought, as soon as it has the answer", () =>
+    run(Effect.gen(function*() {
+      const front = screen()
+      const state: Json = { idle: false, model: { id: "one" } }
+      const call = (_: string, method: string) => Effect.sync(() => {
+        if (method === "session.wait_idle") state["idle"] = true
+        else state["model"] = { id: "two" }
+        return { ok: true }
+      })
+      const { extensions } = yield* startAll({
+        screen: front,
+        session: { read: (key) => state[key], call },
+        files: {
+          "a.mjs": module(`pi.registerCommand("c", { handler: async (_args, ctx) => {
+            const seen = [ctx.isIdle(), ctx.model.id]
+            await ctx.waitForIdle()
+            seen.push(ctx.isIdle())
+            await pi.setModel({ provider: "p", id: "two" })
+            ctx.ui.notify(JSON.stringify([...seen, ctx.model.id]))
+          } })`)
+        }
+      })
+      yield* extensions.runCommand("c", "")
+      assert.deepStrictEqual(front.notices(), [JSON.stringify([false, "one", true, "two"])])
+    })))
+
   // A-071 A-072 A-077 A-078 A-082 A-085 A-089
   it.live("sessionScopedExtensionState: one object a key and scope", () =>
     run(Effect.gen(function*() {

@@ -8,7 +8,7 @@ import type { HostRequestFailed } from "./SessionAccess.ts"
 
 /** One life's additions. */
 export interface Companion {
-  /** Lines that have to be there before the next request; called for each, so it must cost next to nothing. */
+  /** Lines that have to be there before the next request or answer; called for each, so it must cost next to nothing. */
   readonly prelude: () => ReadonlyArray<string>
   /** Takes a message whose type the protocol does not have. False when it knows no such type either. */
   readonly hear: (line: JsonObject) => Effect.Effect<boolean>

@@ -141,7 +141,14 @@ const live = (options: LifeOptions, losses: Losses, self: Self<ExtensionMail>) =
     const conversation = new Conversation()
     let registered = false
     const send = (message: HostMessage) => transport.send(JSON.stringify(message))
-    const inquiries = new Inquiries({ key, stopwatch, send, conversation, companion, losses })
+    /** What the peer has to know first; undefined where that is nothing. */
+    const prelude = (): Effect.Effect<unknown> | undefined => {
+      const lines = companion?.prelude() ?? []
+      return lines.length === 0 ? undefined : Effect.forEach(lines, (line) => transport.send(line), { discard: true })
+    }
+    /** Whoever waited for an answer finds what has changed meanwhile. */
+    const answer = (message: HostMessage) => Effect.suspend(() => Effect.andThen(prelude() ?? Effect.void, send(message)))
+    const inquiries = new Inquiries({ key, stopwatch, send: answer, conversation, companion, losses })
     const limits = new SideEffectLimits(losses)
     const pace = new Pace(now)
     let noisy = false
@@ -155,11 +162,6 @@ const live = (options: LifeOptions, losses: Losses, self: Self<ExtensionMail>) =
       pace.end()
       return registered && Exit.hasInterrupts(exit) ? sayGoodbye(transport) : Effect.void
     })
-    /** What the peer has to know first; undefined where that is nothing. */
-    const prelude = (): Effect.Effect<unknown> | undefined => {
-      const lines = companion?.prelude() ?? []
-      return lines.length === 0 ? undefined : Effect.forEach(lines, (line) => transport.send(line), { discard: true })
-    }
     yield* prelude() ?? Effect.void
     yield* send(options.initialize())
     const overdue = Effect.andThen(Effect.sleep(options.registrationMillis), self.tell({ _tag: "Overdue" }))

@@ -35,7 +35,9 @@ export interface CommandUnderWay {
   readonly changing: (target: Target, entering: (destination: Destination) => Effect.Effect<void>) => Change<SwitchRefused> | undefined
   /** Starts the extensions anew for a command under way; undefined when none is. */
   readonly reloading: () => Change<never> | undefined
-  /** Returns when no command of an extension is under way. */
+  /** Whether a command of an extension has the turn. */
+  readonly isUnderWay: () => boolean
+  /** Returns when none does. */
   readonly quiet: Effect.Effect<void>
   /** Takes what an extension's command under way wants said when it is over; false when none is. */
   readonly follow: (words: string, attached?: ReadonlyArray<ContentPart>) => boolean
@@ -135,6 +137,7 @@ export const makeExtensionCommands = Effect.fnUntraced(function*({ change: { go 
       underWay.changed = true
       return { going: switching.reload, over: Deferred.succeed(underWay.over, undefined) }
     },
+    isUnderWay: () => underWay !== undefined,
     quiet: quiet.await,
     follow: (words, attached = []) => {
       if (underWay === undefined) return false

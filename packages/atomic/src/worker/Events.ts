@@ -72,6 +72,9 @@ const plainly = (hook: string, make: (occasion: Occasion) => Fields): EventRow =
 const model = (name: unknown, provider: unknown, state: Occasion["state"]): Fields =>
   listOf(state("models")).map(fieldsOf).find((each) => each["id"] === name && each["provider"] === provider) ?? { id: name, provider, name }
 
+/** What was before is known from the beginning of the session, which is heard for that alone. */
+const begun: EventRow = { hook: "session_start", event: () => undefined }
+
 /** The prompt's sections as an object a handler may edit; what it sets comes after the prompt. */
 const promptOptions = (state: Occasion["state"]): Fields => {
   const known = fieldsOf(state("prompt_options"))
@@ -318,21 +321,27 @@ export const rows: Readonly<Record<string, EventRow | ReadonlyArray<EventRow>>> 
       return { reply: { ...reply, ...changed }, payload: { ...payload, ...changed } }
     }
   },
-  model_select: {
-    hook: "session_settings_changed",
-    event: ({ payload, state }) => {
-      const before = fieldsOf(fieldsOf(state("was"))["model"])
-      if (before["id"] === payload["model"] && before["provider"] === payload["provider"]) return undefined
-      return { model: model(payload["model"], payload["provider"], state), previousModel: before["id"] === undefined ? undefined : before, source: "set" }
+  model_select: [
+    begun,
+    {
+      hook: "session_settings_changed",
+      event: ({ payload, state }) => {
+        const before = fieldsOf(fieldsOf(state("was"))["model"])
+        if (before["id"] === payload["model"] && before["provider"] === payload["provider"]) return undefined
+        return { model: model(payload["model"], payload["provider"], state), previousModel: before["id"] === undefined ? undefined : before, source: "set" }
+      }
     }
-  },
-  thinking_level_select: {
-    hook: "session_settings_changed",
-    event: ({ payload, state }) =>
-      fieldsOf(state("was"))["thinking"] === payload["thinking"]
-        ? undefined
-        : { level: payload["thinking"] || "off", previousLevel: textOf(fieldsOf(state("was"))["thinking"]) || "off" }
-  },
+  ],
+  thinking_level_select: [
+    begun,
+    {
+      hook: "session_settings_changed",
+      event: ({ payload, state }) =>
+        fieldsOf(state("was"))["thinking"] === payload["thinking"]
+          ? undefined
+          : { level: payload["thinking"] || "off", previousLevel: textOf(fieldsOf(state("was"))["thinking"]) || "off" }
+    }
+  ],
   user_bash: {
     hook: "user_bash",
     guards: true,
