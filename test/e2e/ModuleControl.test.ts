@@ -155,7 +155,6 @@ describe("the conversation", () => {
 })
 
 describe("resources_discover", () => {
-  //
   it("brings skills and templates from folders of the extension's own; a theme is told of", async () => {
     await using stub = await startModelStub([{ text: "ok" }, { text: "ok" }])
     await using space = await makeWorkspace()

@@ -2,8 +2,7 @@
  * The events of the extension API over the host's lifecycle events: what a handler is given, and what its result means.
  * Pure: one row an event. A result by mutation is read from the event after the handler.
  */
-import type { BashOperations } from "./tools/Operations.ts"
-import { isBashOperations } from "./UserShell.ts"
+import { type BashOperations, isBashOperations } from "./tools/Operations.ts"
 import { contentText, copyOf, type Fields, fieldsOf, isFields, listOf, plain, textOf } from "./Values.ts"
 
 /** What a handler's event is made from. */

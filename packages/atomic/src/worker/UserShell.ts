@@ -1,10 +1,7 @@
 /** Runs a command of the person's where an extension says (`operations` of a `user_bash` result): another machine, a container. */
 import type { Session } from "./Session.ts"
 import type { BashOperations } from "./tools/Operations.ts"
-import { type Callback, isCallback, isFields } from "./Values.ts"
-
-/** Whether something can run commands. */
-export const isBashOperations = (value: unknown): value is BashOperations => isFields(value) && isCallback(value["exec"])
+import type { Callback } from "./Values.ts"
 
 /** What the host calls to have the command run: its output goes out as it comes, its code is the answer. */
 export const commandRunner = ({ calls, wire }: Session, operations: BashOperations, command: string, cwd: string): Callback => async () => {

@@ -5,6 +5,7 @@
 import { spawn } from "node:child_process"
 import { constants } from "node:fs"
 import { access, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises"
+import { isCallback, isFields } from "../Values.ts"
 
 /** What is at a path. */
 export interface PathStat {
@@ -46,6 +47,9 @@ export interface BashExecOptions {
 export interface BashOperations {
   readonly exec: (command: string, cwd: string, options: BashExecOptions) => Promise<{ readonly exitCode: number | null }>
 }
+
+/** Whether something can run commands. */
+export const isBashOperations = (value: unknown): value is BashOperations => isFields(value) && isCallback(value["exec"])
 
 /** For `ls`. */
 export interface LsOperations {
