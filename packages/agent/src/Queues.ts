@@ -108,8 +108,8 @@ export const makeQueues = (modes: QueueModes = {}, sessionId = ""): Effect.Effec
     const waiting: { readonly [D in Delivery]: Array<QueuedText> } = { steer: [], follow_up: [] }
     const later: Array<QueuedText> = []
     const depth = () => waiting.steer.length + waiting.follow_up.length
-    const note = Effect.fnUntraced(function*({ action, mode }: Pick<QueueChange, "action" | "mode">, { content, requestId }: QueuedText) {
-      const place = { action, ...(mode === undefined ? {} : { mode }), depth: depth() }
+    const note = Effect.fnUntraced(function*({ action, mode }: Pick<QueueChange, "action" | "mode">, { content, requestId }: QueuedText, left = depth()) {
+      const place = { action, ...(mode === undefined ? {} : { mode }), depth: left }
       yield* PubSub.publish(changes, { ...place, content })
       const { publish } = yield* EventSink
       yield* publish({
@@ -121,11 +121,14 @@ export const makeQueues = (modes: QueueModes = {}, sessionId = ""): Effect.Effec
       })
     })
 
+    const takeOut = (mode: Delivery, count: number) => {
+      const taken = waiting[mode].splice(0, count)
+      return Effect.as(Effect.forEach(taken, (text) => note({ action: "dequeue", mode }, text), { discard: true }), taken)
+    }
     const take = (mode: Delivery, how: QueueMode = "one-at-a-time") => {
       let count = how === "all" ? capacity : 1
       while (waiting[mode][count]?.joins === true) count++
-      const taken = waiting[mode].splice(0, count)
-      return Effect.as(Effect.forEach(taken, (text) => note({ action: "dequeue", mode }, text), { discard: true }), taken)
+      return takeOut(mode, count)
     }
     const offerTogether: Queues["offerTogether"] = (mode, texts) =>
       Effect.suspend((): Effect.Effect<Offer> => {
@@ -134,8 +137,10 @@ export const makeQueues = (modes: QueueModes = {}, sessionId = ""): Effect.Effec
         if (waiting[mode].length + texts.length > capacity) return Effect.succeed("full")
         if (ofExtensions > 0 && unprompted >= mostUnprompted) return Effect.succeed("spent")
         unprompted = ofExtensions > 0 ? unprompted + ofExtensions : 0
+        const before = depth()
         waiting[mode].push(...texts.map((text, index) => index === 0 ? text : { ...text, joins: true as const }))
-        return Effect.as(Effect.forEach(texts, (text) => note({ action: "enqueue", mode }, text), { discard: true }), "accepted")
+        const told = Effect.forEach(texts, (text, index) => note({ action: "enqueue", mode }, text, before + index + 1), { discard: true })
+        return Effect.as(told, "accepted")
       })
     const snapshot = (): Queued => ({ steering: [...waiting.steer], followUp: [...waiting.follow_up] })
 
@@ -168,7 +173,7 @@ export const makeQueues = (modes: QueueModes = {}, sessionId = ""): Effect.Effec
         if (depth() === 0) live = false
         return waiting.steer.length > 0 ? take("steer", modes.steering) : take("follow_up", modes.followUp)
       }),
-      takeLeft: Effect.suspend(() => Effect.map(take(waiting.steer.length > 0 ? "steer" : "follow_up"), ([oldest]) => oldest)),
+      takeLeft: Effect.suspend(() => Effect.map(takeOut(waiting.steer.length > 0 ? "steer" : "follow_up", 1), ([oldest]) => oldest)),
       queued: Effect.sync(snapshot),
       clear: Effect.suspend(() => {
         const all = snapshot()

@@ -36,6 +36,9 @@ describe("the queues", () => {
       for (let n = 0; n < 30; n++) yield* queues.offer("steer", { content: `${n}` })
       assert.strictEqual(yield* queues.offerTogether("steer", three), "full")
       assert.strictEqual(queues.depth(), 30)
+      yield* queues.clear
+      yield* queues.offerTogether("follow_up", three)
+      assert.deepStrictEqual([(yield* queues.takeLeft)?.content, queues.depth()], ["a", 2])
     }))
 
   it.effect("take no more once a run found them empty", () =>
