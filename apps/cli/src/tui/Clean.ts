@@ -2,7 +2,7 @@
  * Text of models, tools, files and extensions, made harmless for a screen: it can change nothing outside its place, nor
  * say it in another order than it stands. Pure.
  */
-import { stripTerminalSequences } from "@earendil-works/pi-tui"
+import { stripTerminalSequences, visibleWidth } from "@earendil-works/pi-tui"
 
 /** What is not simply a character on a line: controls but the line feed, marks that turn the direction of text, halves of characters. */
 const suspect = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]/
@@ -18,6 +18,18 @@ export const clean = (text: string): string =>
       .replaceAll(/[^\n]*\r(?=[^\n])/g, "")
       .replaceAll(/[\u2028\u2029]/g, "\n")
       .replaceAll(controls, "")
+
+/** How many columns a character may take. Those of no script take more. */
+export const widest = 8
+/** Where characters grow by marks or are joined. */
+const growing = /(?:\p{M}|\p{L}\p{M}){8}/u
+const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" })
+
+/** A text without characters that are wider than `widest`: they are broken by spaces. A line of the composer could not hold them. */
+export const breakWide = (text: string): string =>
+  !growing.test(text)
+    ? text
+    : Array.from(segmenter.segment(text), ({ segment }) => visibleWidth(segment) <= widest ? segment : segment.replaceAll(/(?:.){4}(?=.)/gsu, "$& ")).join("")
 
 /** The same on one line, of at most `limit` characters. */
 export const cleanLine = (text: string, limit = 1_000): string =>

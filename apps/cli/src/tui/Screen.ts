@@ -6,7 +6,7 @@
 import {
   type AutocompleteProvider, type Component, decodeKittyPrintable, Editor, isKeyRelease, type KeybindingsConfig, KeybindingsManager, parseKey, setKeybindings, type Terminal, TUI_KEYBINDINGS
 } from "@earendil-works/pi-tui"
-import { clean, cleanLine } from "./Clean.ts"
+import { breakWide, clean, cleanLine, widest } from "./Clean.ts"
 import type { Command } from "./Command.ts"
 import { Drawing, enter, leave } from "./Drawing.ts"
 import type { Event } from "./Event.ts"
@@ -19,6 +19,7 @@ import type { State } from "./State.ts"
 import { aboveComposer, belowComposer, buttonAt, hasButtons } from "./view/Frame.ts"
 import { type Highlighter, makeHighlighter } from "./view/Highlight.ts"
 import { ItemLines, type Look } from "./view/Items.ts"
+import { clamp } from "./view/Lines.ts"
 
 /** Enter that was pressed before the terminal was ours comes as a line feed; for so long after the start it is Enter, in milliseconds. */
 const typedAhead = 1_000
@@ -104,6 +105,10 @@ export class Screen {
       return this.#guarded(() => this.#input(data), true) ? { consume: true } : { data }
     })
     this.#editor.onSubmit = (text) => this.#submit(text)
+    this.#editor.onChange = (text) => {
+      const broken = breakWide(text)
+      if (broken !== text) this.#editor.setText(broken)
+    }
   }
 
   /** What is shown. */
@@ -310,10 +315,15 @@ export class Screen {
     return { palette: this.#palette, highlight: this.#highlight, markdown: this.#markdown, open, plain, keymap, thinkingLabel: this.#thinkingLabel, width }
   }
 
+  /** A character that is wider than all of its line would have the library break it for ever. */
+  #composer(width: number): ReadonlyArray<string> {
+    return width < widest ? clamp(this.#editor.render(widest), width) : this.#editor.render(width)
+  }
+
   #render(width: number): ReadonlyArray<string> {
     const look = this.#look(width)
     const transcript = this.#scrollback.lines(this.#state, look, this.#options.terminal.rows)
-    const lines = [...transcript, ...aboveComposer(this.#state, look), ...this.#editor.render(width), ...belowComposer(this.#state, look)]
+    const lines = [...transcript, ...aboveComposer(this.#state, look), ...this.#composer(width), ...belowComposer(this.#state, look)]
     this.#above = transcript.length
     this.#lines = lines.length
     return lines

@@ -232,6 +232,20 @@ describe("questions", () => {
     assert.deepStrictEqual(rig.done.map(({ type }) => type), ["answer"])
   })
 
+  it("take no letter of a prompt that is begun while they stand there: it goes into the composer from its first letter on", () => {
+    const rig = running()
+    rig.on({ type: "asked", id: 1, question: approval })
+    rig.wait(5_000)
+    for (const key of "go on, yes") {
+      assert.isFalse(rig.key(key), key)
+      rig.wait(100)
+    }
+    assert.deepStrictEqual(rig.done, [])
+    rig.wait(301)
+    rig.key("y")
+    assert.deepStrictEqual(rig.done.map(({ type }) => type), ["answer"])
+  })
+
   it("the second one rests as the first did", () => {
     const rig = running()
     rig.on({ type: "asked", id: 1, question: approval }, { type: "asked", id: 2, question: approval })
@@ -280,6 +294,7 @@ describe("questions", () => {
     rig.key("s")
     rig.key("p")
     assert.deepStrictEqual(rig.done, [])
+    rig.wait(301)
     rig.key("escape")
     rig.on({ type: "asked", id: 2, question: approval })
     void rig.done

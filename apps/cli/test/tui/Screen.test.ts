@@ -307,6 +307,18 @@ describe("the screen", () => {
     assert.isTrue((await glass.seen()).includes("half a thought"))
   })
 
+  it.each([["marks that take room", `\u0915${"\u093e".repeat(300)}`], ["letters that are joined", `${"\u0915\u094d".repeat(300)}\u0915`], ["a real word of many", "\u0930\u094d\u0924\u094d\u0938\u094d\u0928\u094d\u092f"]])("goes on when a character of %s is typed, pasted or put there", async (_, wide) => {
+    for (const put of ["type", "paste", "compose"] as const) {
+      const { crashes, glass, screen } = makeScreen()
+      if (put === "compose") screen.compose(`before ${wide} after`)
+      else if (put === "paste") glass.type(`\u001b[200~before ${wide} after\u001b[201~`)
+      else glass.type(..."before ", ...wide, ..." after")
+      for (const columns of [80, 9, 5, 1, 40]) await glass.resize(columns, 24)
+      assert.deepStrictEqual(crashes, [], put)
+      assert.strictEqual(screen.composed.replaceAll(" ", ""), `before${wide}after`, put)
+    }
+  })
+
   it("draws all of it anew at another width, in the middle of an answer", async () => {
     const { delta, glass } = makeScreen()
     for (let n = 0; n < 60; n++) delta(`this is the line number ${n} of a long answer\n\n`)

@@ -28,10 +28,11 @@ const onDialog = (state: State, key: string, typed: string): Step | undefined =>
   const [dialog, ...others] = state.dialogs
   if (dialog === undefined) return undefined
   if (actionOf(state.keymap, key) === "clear") return undefined
-  if (isResting(dialog, state.now)) return left({ ...state, dialogs: [{ ...dialog, since: state.now }, ...others] })
+  const rested: State = { ...state, dialogs: [{ ...dialog, since: state.now }, ...others] }
+  if (isResting(dialog, state.now)) return left(rested)
   const next = dialogKey(dialog, listKeyOf(state.keymap, key), typed)
-  // The keys of the screen work beside a question; letters that mean nothing to it are not the composer's either.
-  if (next === undefined) return actionOf(state.keymap, key) === undefined ? step(state) : undefined
+  // The keys of the screen work beside a question. Letters that mean nothing to it begin something else, which is the composer's.
+  if (next === undefined) return actionOf(state.keymap, key) !== undefined ? undefined : typed === "" ? step(state) : left(rested)
   if (!isOutcome(next)) return step({ ...state, dialogs: [next, ...others] })
   return step(shown({ ...state, dialogs: others }), { type: "answer", id: dialog.id, outcome: next })
 }
