@@ -115,6 +115,7 @@ const out = mkdtempSync(join(dist, ".new-"))
 try {
   for (const entry of entries) await build(entry, out)
   await markStartFunctions(out, "nimlet.mjs")
+  cpSync(fileURLToPath(new URL("../schema", import.meta.resolve("@nimlet/protocol"))), join(out, "schema"), { recursive: true })
   // Helpers of the terminal that are no JavaScript; it looks for them beside its code.
   cpSync(fileURLToPath(new URL("../native", import.meta.resolve("@earendil-works/pi-tui"))), join(out, "native"), {
     recursive: true,
@@ -122,7 +123,7 @@ try {
   })
   const isEntry = (file: string) => entries.some(({ inputs }) => file.endsWith(".mjs") && file.slice(0, -4) in inputs)
   const built = readdirSync(out).sort((a, b) => Number(isEntry(a)) - Number(isEntry(b)))
-  rmSync(join(dist, "native"), { recursive: true, force: true })
+  for (const folder of ["native", "schema"]) rmSync(join(dist, folder), { recursive: true, force: true })
   for (const file of built) renameSync(join(out, file), join(dist, file))
   for (const file of readdirSync(dist)) {
     if (built.includes(file)) continue

@@ -5,7 +5,8 @@ const titles = {
   wall: "wall", cpu: "CPU", rss: "peak memory", read: "one read", call: "cost of a call", longest: "longest delay", middle: "median delay", ready: "ready", first: "first turn or request",
   turn: "later turn", now: "memory at the end", grown: "memory grown", ratio: "time", hostMillis: "host", stopMillis: "stop", addedMillis: "added", heldMillis: "longest call, more than beside", grownMiB: "memory grown",
   perSecond: "", javascript: "a JavaScript module ready", typescript: "a TypeScript module ready", ten: "ten ready", megabytes: "memory", perCall: "ten with two hooks, a call", sdk: "a module of the SDK with Effect ready", sdkMegabytes: "memory of each of ten of the SDK", ms: "time", frame: "first frame",
-  echo: "key to echo", echo95: "key to echo, 95th percentile", loudEcho: "echo while it streams", loudEcho95: "the same, 95th percentile", idle: "while nothing happens", streaming: "while 500 deltas a second stream", memory: "memory"
+  echo: "key to echo", echo95: "key to echo, 95th percentile", loudEcho: "echo while it streams", loudEcho95: "the same, 95th percentile", idle: "while nothing happens", streaming: "while 500 deltas a second stream", memory: "memory", activeWall: "all run at once", besideSpinner95: "echo beside a module that never rests, 95th percentile",
+  loudSpinner95: "the same while it streams", heapGrown: "heap grown", killed: "killed in the middle", problems: "what went wrong"
 }
 const number = (value) => value === undefined || Number.isNaN(value) ? "" : Math.abs(value) >= 100 ? value.toFixed(0) : Math.abs(value) >= 10 ? value.toFixed(1) : value.toFixed(2)
 

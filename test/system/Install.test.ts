@@ -1,6 +1,6 @@
 /** The packed program, installed by npm into an empty folder: nothing of this project lies beside or above it. */
 import { execFileSync } from "node:child_process"
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { delimiter, dirname, join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -50,6 +50,15 @@ describe("the package", () => {
     const dist = readdirSync(join(installed, "dist"))
     expect(dist.filter((name) => /^nimlet-Rpc-/.test(name))).toHaveLength(1)
     expect(existsSync(join(installed, "dist/native"))).toBe(true)
+  })
+
+  it("has what its README and guides lead to", () => {
+    const installed = join(prefix, "lib/node_modules/nimlet")
+    const pages = ["README.md", ...readdirSync(join(installed, "docs")).filter((name) => name.endsWith(".md")).map((name) => join("docs", name))]
+    const links = pages.flatMap((page) =>
+      [...readFileSync(join(installed, page), "utf8").matchAll(/\]\((?!https?:)([^)#\s]+)/g)].map(([, to]) => ({ page, to: join(installed, dirname(page), to!) })))
+    expect(links.length).toBeGreaterThan(10)
+    expect(links.filter(({ to }) => !to.startsWith(`${installed}/`) || !existsSync(to))).toEqual([])
   })
 
   it("runs the README's first example", async () => {

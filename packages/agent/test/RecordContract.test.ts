@@ -98,5 +98,5 @@ describe("the records of a session", () => {
         assert.deepStrictEqual(stream.filter((record) => Result.isFailure(decode(record))), [])
         assert.deepStrictEqual(checkEntries(JSON.parse(JSON.stringify(yield* entries))), [], told())
       }))
-  }, { arbitrary: { runs: 1000 }, timeout: 240_000 })
+  }, { arbitrary: { runs: 400 }, timeout: 240_000 })
 })
