@@ -61,6 +61,28 @@ describe("another session", () => {
     expect(heard(space).filter(([what]) => what !== "start")).toEqual(Array(3).fill([{ cancelled: false }, id]))
   })
 
+  // A-056
+  it("has the state that its line of history has: details of results are read again after a fork", async () => {
+    await using space = await makeWorkspace()
+    await noting(space, `
+      let count = 0
+      pi.on("session_start", ({ reason }, ctx) => {
+        const results = ctx.sessionManager.getBranch().filter((entry) => entry.message?.toolName === "count")
+        count = results.at(-1)?.message.details.count ?? 0
+        note(reason, count)
+      })
+      pi.registerTool({ name: "count", label: "Count", description: "Counts.", parameters: { type: "object", properties: {} },
+        execute: async () => ({ content: [{ type: "text", text: String(++count) }], details: { count } }) })`)
+    await space.file("script.json", JSON.stringify({ steps: [{ tool: "count", args: {} }, { text: "One." }, { tool: "count", args: {} }, { text: "Two." }, { tool: "count", args: {} }, { text: "Three." }] }))
+    const rpc = startRpc(space, ["--script", "script.json"])
+    for (const message of ["first", "second"]) await rpc.turn(rpc.send("prompt", { message }))
+    await rpc.ask("fork", { message: 2 })
+    await rpc.turn(rpc.send("prompt", { message: "another second" }))
+    expect(heard(space)).toEqual([["startup", 0], ["fork", 1]])
+    expect(rpc.all().filter(({ type }) => type === "tool_result").map(({ output }) => output)).toEqual(["1", "2", "2"])
+    await rpc.end()
+  })
+
   it("goes back to an entry (navigateTree), which its handlers hear of before and after", async () => {
     await using space = await makeWorkspace()
     await noting(space, `

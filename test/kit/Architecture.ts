@@ -175,7 +175,14 @@ export const vague = (paths: ReadonlyArray<string>): ReadonlyArray<string> =>
   paths.filter((path) => path.split("/").some((part) => /^(.*[-_.])?(utils?|helpers?|common|shared|managers?|core|base|types|misc|internals?)(\.[a-z]+)*$/i.test(part) || /(Utils?|Helpers?|Manager|Types)\.ts$/.test(part)))
     .map((path) => `${path} has a name that says nothing`)
 
-/** Imports of packages that the importing package does not declare. Tests, examples and builds may use the root's too. */
+/** What the host puts before modules that are extensions, nobody installs it. */
+const givenToExtensions = "@bastani/atomic"
+const isExample = (path: string): boolean => path.includes("/examples/")
+
+/**
+ * Imports of packages that the importing package does not declare. Tests, examples and builds may use the root's too; examples
+ * that are extensions, what the host gives them.
+ */
 export const undeclared = (manifests: ReadonlyArray<Manifest>, files: ReadonlyArray<ParsedFile>): ReadonlyArray<string> => {
   const declared = (manifest: Manifest | undefined): ReadonlyArray<string> => Object.keys({ ...manifest?.dependencies, ...manifest?.devDependencies })
   const root = declared(manifests.find(({ folder }) => folder === ""))
@@ -184,7 +191,7 @@ export const undeclared = (manifests: ReadonlyArray<Manifest>, files: ReadonlyAr
     // A program is built into one bundle: what it is made of need not be installed with it.
     const built = owner?.bin !== undefined
     const known = new Set([...(isProduct(file.path) && !built ? Object.keys(owner?.dependencies ?? {}) : [...declared(owner), ...root]), owner?.name])
-    return file.imports.filter((to) => !isRelative(to) && !to.startsWith("node:") && !known.has(packageOf(to))).map((to) => `${file.path} imports ${to}`)
+    return file.imports.filter((to) => !isRelative(to) && !to.startsWith("node:") && !known.has(packageOf(to)) && !(isExample(file.path) && to === givenToExtensions)).map((to) => `${file.path} imports ${to}`)
   })
 }
 

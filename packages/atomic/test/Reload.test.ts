@@ -62,6 +62,44 @@ describe("starting anew in the same session", () => {
       ])
     })))
 
+  // A-020
+  it.live("a class of ours that an object of the session was made with is the same after a reload, by either name", () =>
+    run(Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const front = screen()
+      const text = (from: string) => `import { DynamicBorder, sessionScopedExtensionState } from "${from}"
+        export default (pi) => {
+          class Own extends DynamicBorder {}
+          const state = sessionScopedExtensionState(pi.events, "x:class:v1", () => ({ made: DynamicBorder, line: Object.create(Own.prototype) }))
+          pi.registerCommand("say", { handler: async (_, ctx) => ctx.ui.notify([state.made === DynamicBorder, state.line instanceof DynamicBorder, state.line instanceof Own].join()) })
+        }`
+      const { again, extensions, folder } = yield* startAll({ screen: front, files: { "a.mjs": text("@bastani/atomic") } })
+      yield* extensions.runCommand("say", "")
+      yield* fs.writeFileString(`${folder}/extensions/a.mjs`, text("@earendil-works/pi-coding-agent"))
+      yield* again
+      yield* extensions.runCommand("say", "")
+      assert.deepStrictEqual(front.notices(), ["true,true,true", "true,true,false"])
+    })))
+
+  // A-076
+  it.live("two sessions in one process have objects of their own", () => {
+    const front = screen()
+    const files = { "a.mjs": `import { sessionScopedExtensionState } from "@bastani/atomic"
+      export default (pi) => {
+        const state = sessionScopedExtensionState(pi.events, "x:n:v1", () => ({ n: 0 }))
+        pi.registerCommand("count", { handler: async (_, ctx) => ctx.ui.notify(String(++state.n)) })
+      }` }
+    const session = (times: number) =>
+      run(Effect.gen(function*() {
+        const { again, extensions } = yield* startAll({ screen: front, files })
+        for (let n = 0; n < times; n++) yield* extensions.runCommand("count", "")
+        yield* again
+        yield* extensions.runCommand("count", "")
+      }))
+    return Effect.andThen(Effect.all([session(1), session(4)], { concurrency: 2 }), Effect.sync(() =>
+      assert.deepStrictEqual(front.notices().toSorted(), ["1", "1", "2", "2", "3", "4", "5"])))
+  })
+
   // A-059 A-060 A-074 A-075 A-083 A-084 A-085 A-086 A-088 A-090 A-091 A-092
   it.live("an object of the session's scope is the same after a reload, live, and gone with the session", () =>
     run(Effect.gen(function*() {

@@ -20,6 +20,13 @@ describe("built-in tools", () => {
     assert.isAtMost(Buffer.byteLength(JSON.stringify(sent)), 4000)
   })
 
+  //
+  it("say in their descriptions how much they give at most", () => {
+    const bounded = ["read", "grep", "glob", "ls", "bash", "git", "read_skill"]
+    const silent = all.filter(({ description, name }) => bounded.includes(name) && !/\d+ (KB|lines)|At most \d+/.test(description))
+    assert.deepStrictEqual(silent.map(({ name }) => name), [])
+  })
+
   it("refuse arguments they do not know, at every depth", () => {
     const open = (schema: unknown): boolean => {
       if (typeof schema !== "object" || schema === null) return false
