@@ -60,7 +60,7 @@ const settle = (one, subject, { folder, url, wire }) => {
   mkdirSync(home, { recursive: true })
   const wanted = [one.extensions?.[subject.name] ?? []].flat()
   let env
-  for (const extensions of wanted.length > 0 ? wanted : [undefined]) env = subject.prepare({ home, url, wire, ...(extensions === undefined ? {} : { extensions }) })
+  for (const extensions of wanted.length > 0 ? wanted : [undefined]) env = subject.prepare({ home, url, wire, compaction: one.compaction, ...(extensions === undefined ? {} : { extensions }) })
   const session = one.session === undefined ? undefined : subject.writeSession(home, join(folder, "work"), one.session)
   return { place: { env, home }, session }
 }

@@ -1,6 +1,6 @@
 /** Who is measured, and how each one is told its prompt, its model, where that answers, and which extensions it has. */
 import { execFileSync } from "node:child_process"
-import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { appendFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join, resolve } from "node:path"
 
@@ -11,6 +11,10 @@ export const model = "bench-model"
 const write = (path, text) => {
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, text)
+}
+const writeLines = (path, lines) => {
+  write(path, "")
+  for (let at = 0; at < lines.length; at += 1_000) appendFileSync(path, lines.slice(at, at + 1_000).map((line) => `${JSON.stringify(line)}\n`).join(""))
 }
 const writeJson = (path, value) => write(path, JSON.stringify(value, null, 2))
 const numbers = (count) => Array.from({ length: count }, (_, n) => `e${String(n).padStart(2, "0")}`)
@@ -39,10 +43,10 @@ const families = {
 const ourDelta = (record) => record.type === "message_delta" ? record.delta : undefined
 
 /**
- * A subject. `prepare({home, url, wire, extensions: {family, count}})` writes what it has to find and returns its
+ * A subject. `prepare({home, url, wire, compaction, extensions: {family, count}})` writes what it has to find and returns its
  * environment; `args(mode, prompt, session)` are the arguments after `node` for `version`, `text`, `json`, `rpc` and `tui`; `delta`
  * tells the text that a JSON record brings, `isEnd` whether an RPC record is the end of a turn, `writeSession` makes a
- * session of so many entries and returns what `args` takes for it.
+ * session of so many entries, each tool's result of so many sentences, and returns what `args` takes for it.
  */
 export const floor = () => ({
   name: "floor",
@@ -59,10 +63,10 @@ export const nimlet = ({ bin = process.env.NIMLET_BIN ?? join(root, "apps/cli/di
   const modes = { version: ["--version"], text: ["-p", ...flags], json: ["--mode", "json", ...flags], rpc: ["--mode", "rpc", ...flags], tui: flags }
   return {
     name: "nimlet",
-    prepare: ({ extensions, home, url }) => {
+    prepare: ({ compaction = false, extensions, home, url }) => {
       if (extensions !== undefined) families[extensions.family](home, extensions.count)
       const providers = { bench: { api: wire, endpoint: `${url}/v1`, api_key_env: "BENCH_KEY", models: [{ id: model }] } }
-      writeJson(join(home, ".nimlet/config.json"), { agent: { compaction_enabled: false }, ...(wire === "anthropic" ? {} : { providers }) })
+      writeJson(join(home, ".nimlet/config.json"), { agent: { compaction_enabled: compaction }, ...(wire === "anthropic" ? {} : { providers }) })
       return wire === "anthropic" ? { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: "x" } : { BENCH_KEY: "x" }
     },
     args: (mode, prompt, session) => [
@@ -70,16 +74,17 @@ export const nimlet = ({ bin = process.env.NIMLET_BIN ?? join(root, "apps/cli/di
     ],
     delta: ourDelta,
     isEnd: ({ type }) => type === "run_end",
-    writeSession: (home, workspace, entries) => {
+    writeSession: (home, workspace, { entries, sentences }) => {
       const lines = [{ type: "session", version: 1, id: "long", workspace, at: stamp }]
+      const output = sentence.repeat(sentences)
       for (let n = 0; n < entries; n += 4) {
         const at = (k) => ({ entry_id: (n + k).toString(16).padStart(8, "0"), at: stamp })
         lines.push({ type: "user", role: "user", content: [{ type: "text", text: `${n}: ${sentence}` }], ...at(0) })
         lines.push({ type: "assistant", role: "assistant", content: [{ type: "text", text: sentence }, { type: "tool_use", id: `call-${n}`, name: "read", input: { path: `f${n}.txt` } }], provider: "anthropic", model, ...at(1) })
-        lines.push({ type: "tool_result", id: `call-${n}`, output: sentence.repeat(3), is_error: false, tool: "read", ...at(2) })
+        lines.push({ type: "tool_result", id: `call-${n}`, output, is_error: false, tool: "read", ...at(2) })
         lines.push({ type: "assistant", role: "assistant", content: [{ type: "text", text: sentence }], provider: "anthropic", model, ...at(3) })
       }
-      write(join(home, ".nimlet/sessions/long.jsonl"), lines.map((line) => `${JSON.stringify(line)}\n`).join(""))
+      writeLines(join(home, ".nimlet/sessions/long.jsonl"), lines)
       return "long"
     }
   }
@@ -130,7 +135,7 @@ export const pi = ({ path, wire }) => {
     args: (mode, prompt, session) => [bin, ...(session === undefined ? [] : ["--session", session]), ...modes[mode], ...(prompt === undefined ? [] : [prompt])],
     delta: ({ assistantMessageEvent: event }) => event?.type === "text_delta" ? event.delta : undefined,
     isEnd: ({ type }) => type === "agent_end",
-    writeSession: (home, workspace, entries) => {
+    writeSession: (home, workspace, { entries, sentences }) => {
       const lines = [{ type: "session", version: 3, id: "0199f0a0-0000-7000-8000-000000000000", timestamp: stamp, cwd: workspace }]
       const id = (n) => n.toString(16).padStart(8, "0")
       const add = (message) => {
@@ -141,11 +146,11 @@ export const pi = ({ path, wire }) => {
       for (let n = 0; n < entries; n += 4) {
         add({ role: "user", content: `${n}: ${sentence}` })
         add({ ...said, content: [{ type: "text", text: sentence }, { type: "toolCall", id: `call-${n}`, name: "read", arguments: { path: `f${n}.txt` } }], stopReason: "toolUse" })
-        add({ role: "toolResult", toolCallId: `call-${n}`, toolName: "read", content: [{ type: "text", text: sentence.repeat(3) }], isError: false })
+        add({ role: "toolResult", toolCallId: `call-${n}`, toolName: "read", content: [{ type: "text", text: sentence.repeat(sentences) }], isError: false })
         add({ ...said, content: [{ type: "text", text: sentence }], stopReason: "stop" })
       }
       const file = join(home, "long.jsonl")
-      write(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(""))
+      writeLines(file, lines)
       return file
     }
   }

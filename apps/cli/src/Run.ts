@@ -15,6 +15,7 @@ import { foreignValues, UsageError } from "./Argv.ts"
 import { settledPrompt } from "./ExtensionFlags.ts"
 import type { Invocation } from "./Flags.ts"
 import { chooseExtensions } from "./ExtensionChoice.ts"
+import { loaded, reading } from "./Engine.ts"
 import { layerExtensions } from "./Extensions.ts"
 import type { Host } from "./Host.ts"
 import { loadHttp } from "./HttpFetch.ts"
@@ -23,7 +24,6 @@ import type { Mode } from "./modes/Mode.ts"
 import { projectTrust, skippedNotice } from "./ProjectTrust.ts"
 import { type SettingsInForce, settingsInForce } from "./SettingsInForce.ts"
 import { makeRunModels } from "./RunModels.ts"
-import { holdYoungHeap, letYoungHeapGrow, longSession } from "./YoungHeap.ts"
 import type { PipedText } from "./StandardInput.ts"
 
 /** Why a run did not start. */
@@ -41,20 +41,16 @@ const openSession = Effect.fnUntraced(function*(invocation: Invocation, workspac
   const sessions = yield* Sessions
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const opened = Effect.fnUntraced(function*(id: string) {
-    const info = yield* Effect.option(fs.stat(path.join(folder, `${id}.jsonl`)))
-    const reading = sessions.open(id)
-    if (!Option.exists(info, ({ size }) => size > longSession)) return yield* reading
-    holdYoungHeap()
-    return yield* Effect.ensuring(reading, Effect.sync(letYoungHeapGrow))
-  })
   const { persist, session } = invocation
   const id = session.kind === "id"
     ? Option.some(session.id)
     : session.kind === "latest"
     ? yield* sessions.latest(workspace)
     : Option.none<string>()
-  return yield* Option.match(id, { onNone: () => sessions.create({ workspace, persist }), onSome: opened })
+  if (Option.isNone(id)) return { session: yield* sessions.create({ workspace, persist }), bytes: 0 }
+  const info = yield* Effect.option(fs.stat(path.join(folder, `${id.value}.jsonl`)))
+  const bytes = Option.match(info, { onNone: () => 0, onSome: ({ size }) => Number(size) })
+  return { session: yield* reading(bytes, sessions.open(id.value)), bytes }
 })
 
 /** Where sessions are kept. */
@@ -177,7 +173,7 @@ export const run = Effect.fnUntraced(function*(
   const { settings } = inForce
   yield* Effect.forEach(inForce.warnings, mode.notice, { discard: true })
   const sessions = yield* Layer.build(Sessions.layer(sessionFolder(settings, host, path), host))
-  const session = yield* openSession(invocation, workspace, sessionFolder(settings, host, path)).pipe(Effect.provideContext(sessions))
+  const { bytes, session } = yield* openSession(invocation, workspace, sessionFolder(settings, host, path)).pipe(Effect.provideContext(sessions))
   const chosen = chooseExtensions({ invocation: { ...invocation, approve: trust.current().trusted }, settings, host, workspace, path })
   const found = yield* Effect.cached(Effect.map(discover(chosen), ({ found }) => found))
   const mayOffer = Effect.map(found, (all) => all.length > 0)
@@ -188,10 +184,11 @@ export const run = Effect.fnUntraced(function*(
   }
   const choice = yield* chooseModel({ invocation, settings, session, host }, mayOffer)
   // The provider's code loads while extensions start.
-  yield* Effect.forkScoped(Effect.andThen(choice.warm, Effect.sync(() => {
-    if (Option.isSome(choice.endpoint)) loadHttp(choice.endpoint.value)
-    holdYoungHeap()
-  })))
+  const { endpoint } = choice
+  yield* Effect.forkScoped(choice.warm.pipe(
+    Effect.andThen(Effect.sync(() => Option.isSome(endpoint) ? loadHttp(endpoint.value) : undefined)),
+    Effect.andThen(loaded(bytes))
+  ))
 
   const traced = invocation.trace === undefined ? undefined : path.resolve(host.cwd, invocation.trace)
   const trace = traced === undefined ? undefined : yield* Effect.flatMap(Effect.promise(() => import("./Trace.ts")), ({ traceInto }) => traceInto(traced))
