@@ -20,15 +20,15 @@ const tell = (...flags: ReadonlyArray<string>) => Effect.sync(() => {
 
 const hold = tell("--semi-space-growth-factor=1")
 const sprint = tell("--semi-space-growth-factor=1", "--no-turbofan")
-const asBefore = tell("--semi-space-growth-factor=2", "--turbofan")
+const optimize = tell("--turbofan")
 
 /** How long the first request of a long session may take. */
 const firstRequest = "2 seconds"
 
-/** Reads a session of so many bytes. */
+/** Reads a session of so many bytes. After a long one the heap stays held: its growth would cost more than what is loaded later. */
 export const reading = <A, E, R>(bytes: number, read: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  bytes < longSession ? read : Effect.andThen(sprint, Effect.ensuring(read, asBefore))
+  bytes < longSession ? read : Effect.andThen(sprint, Effect.ensuring(read, optimize))
 
 /** For the rest of a run, from when all is loaded that it needs, beside a session of so many bytes. */
 export const loaded = (bytes: number): Effect.Effect<void> =>
-  bytes < longSession ? hold : sprint.pipe(Effect.andThen(Effect.sleep(firstRequest)), Effect.andThen(tell("--turbofan")))
+  bytes < longSession ? hold : sprint.pipe(Effect.andThen(Effect.sleep(firstRequest)), Effect.andThen(optimize))

@@ -66,6 +66,15 @@ const conversation = async (at, turns) => {
   return { ready, first: times[0], turn: median(times.slice(1)), cpu, rss: peak, now, grown: now - middle }
 }
 
+/** A run that goes on with a session: its figures, when its first request came, and how many messages that had. */
+const goOn = async ({ folder, place, session, stub, subject }) => {
+  await stub.setScenario([{ text: "Done.", repeat: 2 }])
+  const args = subject.args("text", "Say done.", session)
+  const { chunks: _, start, ...figures } = await run({ args, cwd: join(folder, "work"), env: place.env, home: place.home, usage: join(folder, "usage") })
+  const [{ arrivedAt, body }] = await stub.requests()
+  return { ...figures, first: arrivedAt - start, messages: body.messages.length }
+}
+
 const atOnce = 50
 
 export const conversations = [
@@ -134,15 +143,27 @@ export const conversations = [
     title: "a session of 20,000 entries gone on with",
     subjects: ["nimlet", "pi"],
     units: { first: "ms", wall: "ms", cpu: "ms", rss: "MiB" },
-    limits: { pi: { first: 0.5, rss: 0.7 } },
-    session: 20_000,
-    run: async ({ folder, place, session, stub, subject }) => {
-      await stub.setScenario([{ text: "Done." }])
-      const args = subject.args("text", "Say done.", session)
-      const { start, ...figures } = await run({ args, cwd: join(folder, "work"), env: place.env, home: place.home, usage: join(folder, "usage") })
-      const [{ arrivedAt, body }] = await stub.requests()
-      if (body.messages.length < 15_000) throw new Error(`only ${body.messages.length} messages were sent`)
-      return { ...figures, first: arrivedAt - start }
+    limits: { pi: { first: 0.5, rss: 0.7 }, most: { rss: 150 } },
+    session: { entries: 20_000, sentences: 13 },
+    run: async (at) => {
+      const { messages, ...figures } = await goOn(at)
+      if (messages < 15_000) throw new Error(`only ${messages} messages were sent`)
+      return figures
+    }
+  },
+  {
+    name: "resume-large",
+    title: "one of 50,000 entries, 200 MB, gone on with",
+    subjects: ["nimlet"],
+    rounds: 3,
+    units: { first: "ms", wall: "ms", cpu: "ms", rss: "MiB" },
+    limits: { most: { first: 3_000, rss: 600 } },
+    // No model takes all of that: the first request is for a summary.
+    compaction: true,
+    session: { entries: 50_000, sentences: 192 },
+    run: async (at) => {
+      const { messages: _, ...figures } = await goOn(at)
+      return figures
     }
   }
 ]
