@@ -56,6 +56,14 @@ describe("a shell command", () => {
     assert.notStrictEqual(seen(`${open.repeat(5_000)} rm .git/x ${close.repeat(5_000)}`), "nothing")
   })
 
+  it("of many lines is read as one of few", () => {
+    const document = "words of a text that names .git/hooks\n".repeat(5_000)
+    assert.strictEqual(seen(`cat > a <<'E'\n${document}E`), "nothing")
+    assert.strictEqual(seen(`cat > a <<'E'\n${document}E\nrm .git/x`), "changes")
+    assert.notStrictEqual(seen(`echo ${"x ".repeat(50_000)}; rm .git/x`), "nothing")
+    assert.notStrictEqual(seen(`${"cd a || ".repeat(90)} x; ${"y b; ".repeat(5_000)} rm .git/x`), "nothing")
+  })
+
   it.effect.prop("is looked through whatever it is", [Schema.Array(Schema.Literals(["rm", " ", ".git/x", "$(", ")", "`", "'", "\"", "\n", "<<E", "{", "}", ",", ">", "cd ..", "|", "xargs", "\\", "[", "*", "sh -c ", ";", "X=", "$X", "\"$@\"", "$1", "for f in ", "; do ", "; done", "f() {", "f ", "read X", "set -- ", "if a; then ", "; fi", "(", "&&", "||", "ln -s ", "<<< "]))], ([parts]) =>
     Effect.sync(() => void seen(parts.join(""))))
 })

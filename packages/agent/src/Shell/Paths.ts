@@ -28,7 +28,7 @@ const mostNested = 100
 /** A command may be in one of so many folders. */
 const mostFolders = 8
 /** So many paths are made of its words in all: more than people write, and little enough to wait for. */
-const mostPaths = 50_000
+const mostPaths = 10_000
 
 const isWriting = (redirect: Redirection): boolean =>
   redirect.type === "Redirect" && redirect.operator.includes(">") && !(redirect.operator === ">&" && /^(\d+|-)$/.test(redirect.target?.value ?? ""))
@@ -39,12 +39,14 @@ const union = (some: ReadonlyArray<string>, others: ReadonlyArray<string>): Read
 export const pathsIn = (grammar: ShellGrammar, source: string): ShellPaths => {
   const written = new Set<string>()
   const named = new Set<string>()
-  /** Words that others may be given unseen. */
-  const said = new Set<string>()
+  /** Words that others may be given unseen, looked at only where some are. */
+  const said: Array<() => void> = []
   const functions = new Map<string, SyntaxNode>()
   const variables: Scope["variables"] = new Map()
   /** Something is changed whose name is not seen. */
   let hidden = false
+  /** Not all of it was looked at. */
+  let blurred = false
   let exported: ReadonlyArray<string> = []
   let folders: ReadonlyArray<string> = [""]
   let scope: Scope = { variables, params: undefined }
@@ -53,7 +55,8 @@ export const pathsIn = (grammar: ShellGrammar, source: string): ShellPaths => {
   let paths = 0
 
   const everywhere = (word: string) => {
-    if (paths > mostPaths) return []
+    blurred ||= paths > mostPaths
+    if (blurred) return []
     const found = folders.flatMap((folder) => placed(folder, word))
     paths += found.length
     return found
@@ -64,7 +67,10 @@ export const pathsIn = (grammar: ShellGrammar, source: string): ShellPaths => {
   }
   const write = (word: string) => [word, ...(/\s/.test(word) ? word.trim().split(/\s+/) : [])].flatMap(everywhere).forEach((path) => written.add(seen(path)))
   const name = (word: string) => pieces(word).flatMap(everywhere).forEach((path) => named.add(seen(path)))
-  const say = (word: string) => pieces(word).flatMap(everywhere).forEach((path) => said.add(path))
+  const say = (word: string) => {
+    const from = folders
+    said.push(() => pieces(word).forEach((piece) => from.forEach((folder) => placed(folder, piece).forEach((path) => named.add(path)))))
+  }
 
   /** A shell of its own: where it goes, nobody else does. */
   const apart = (act: () => void) => {
@@ -183,7 +189,7 @@ export const pathsIn = (grammar: ShellGrammar, source: string): ShellPaths => {
   }
 
   const visit = (node: SyntaxNode): void => {
-    if (level >= mostNested || paths++ > mostPaths) return pieces(source).forEach((piece) => named.add(piece))
+    if (level >= mostNested || paths++ > mostPaths) return void (blurred = true)
     level++
     if (node.type === "Redirect" && isWriting(node) && node.target !== undefined) mean(node.target).forEach(write)
     if (node.type === "Command") {
@@ -231,10 +237,13 @@ export const pathsIn = (grammar: ShellGrammar, source: string): ShellPaths => {
     written.clear()
     named.clear()
     hidden = false
+    blurred = false
+    said.length = 0
     paths = 0
     scope = { variables, params: undefined }
     script(source)
   }
-  if (hidden) said.forEach((path) => named.add(path))
+  if (hidden) said.forEach((look) => look())
+  if (blurred) pieces(source).forEach((piece) => named.add(piece))
   return { written, named }
 }
