@@ -98,6 +98,22 @@ describe("ask_user", () => {
   })
 })
 
+describe("a mention", () => {
+  it("brings its file along, in quotes a name with blanks; one that brings nothing is told, other words behind an at sign are not", async () => {
+    await using setup = await prepare([{ text: "ok" }, { text: "ok" }])
+    const { asked, run, space } = setup
+    await space.file("my notes.txt", "remember the milk\n")
+    const json = await run('read @"my notes.txt" and @gone.md, @/etc/hosts and @Injectable @types/node me@mail.org')
+    expect(JSON.stringify(asked(0).messages)).toContain("remember the milk")
+    expect(records(json.stdout).filter(({ type }) => type === "diagnostic").map(({ level, message }) => [level, message])).toEqual([
+      ["warning", "@gone.md is left as words: there is no such file"],
+      ["warning", "@/etc/hosts is left as words: it is outside the workspace"]
+    ])
+    const print = await space.nimlet(["-p", ...anthropic.args, "see @gone.md"], { env: anthropic.env(setup.stub.url) })
+    expect([print.stdout, print.stderr]).toEqual(["ok\n", expect.stringContaining("@gone.md is left as words")])
+  })
+})
+
 describe("the first request", () => {
   it("has at most 5,000 bytes", async () => {
     await using setup = await prepare([{ text: "ok" }])

@@ -69,7 +69,7 @@ const makeAgent = Effect.fnUntraced(function*<E, R>(
   const turn = yield* Semaphore.make(1)
   const answering = makeAnswering({ announced: selectionOf(options), first, hooks, scope })
   const { choose, select, selection, setThinking } = answering
-  const { compaction, extensions: start, mentions = () => Effect.succeed([]), modelOf, onIdleInput, onSwitch } = options
+  const { compaction, extensions: start, mentions = () => Effect.succeed({ content: [], warnings: [] }), modelOf, onIdleInput, onSwitch } = options
   let yolo = options.yolo ?? false
   const active = makeActiveTools()
   const equipment = makeEquipment({ ...options, find: options.resources, active, extensions, modes })

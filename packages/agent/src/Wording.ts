@@ -4,7 +4,9 @@ import type { Extensions } from "@nimlet/extension"
 import type { ContentPart } from "@nimlet/protocol"
 import { textOf } from "@nimlet/protocol"
 import { builtinNamed, commandIn, type TypedCommand } from "./Commands.ts"
+import { EventSink } from "./EventSink.ts"
 import type { Origin } from "./Loop.ts"
+import type { Mentioned } from "./Mentions.ts"
 import type { Resources } from "./Resources.ts"
 import { expandTemplate } from "./Resources/PromptTemplates.ts"
 import { untypedText } from "./RunEvents.ts"
@@ -38,7 +40,7 @@ export type Meaning =
 export interface WordingOptions {
   readonly extensions: Extensions["Service"]
   readonly resources: () => Resources
-  readonly mentions: (text: string) => Effect.Effect<ReadonlyArray<ContentPart>>
+  readonly mentions: (text: string) => Effect.Effect<Mentioned>
 }
 
 /** Finds out what was meant. */
@@ -53,7 +55,13 @@ const quiet = { output: () => Effect.void }
 
 /** The wording of an agent. */
 export const makeWording = ({ extensions, mentions, resources }: WordingOptions): Wording => {
-  const words: Wording["words"] = (text) => Effect.map(mentions(text), (found) => [{ type: "text", text }, ...found])
+  const mentioned = Effect.fnUntraced(function*(text: string) {
+    const { content, warnings } = yield* mentions(text)
+    const { publish } = yield* EventSink
+    for (const message of warnings) yield* publish({ type: "diagnostic", level: "warning", message })
+    return content
+  })
+  const words: Wording["words"] = (text) => Effect.map(mentioned(text), (found) => [{ type: "text", text }, ...found])
 
   /** The text of a template or a skill; none where the command is neither, or one of ours or of an extension comes first. */
   const expanded = Effect.fnUntraced(function*({ args, name }: TypedCommand) {
@@ -78,7 +86,7 @@ export const makeWording = ({ extensions, mentions, resources }: WordingOptions)
       if (command !== undefined) {
         const text = yield* expanded(command)
         if (Option.isNone(text)) return { _tag: "Command", command } satisfies Meaning
-        return { _tag: "Words", content: [untypedText(text.value), ...yield* mentions(text.value), ...attached] } satisfies Meaning
+        return { _tag: "Words", content: [untypedText(text.value), ...yield* mentioned(text.value), ...attached] } satisfies Meaning
       }
       return { _tag: "Words", content: [...(piped === "" ? [] : [untypedText(piped)]), ...(typed === "" ? [] : yield* words(typed)), ...attached] } satisfies Meaning
     })

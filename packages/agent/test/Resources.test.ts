@@ -1,9 +1,11 @@
+import { execFileSync } from "node:child_process"
+import { symlinkSync } from "node:fs"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem, Option, Path } from "effect"
 import { Operations, type ToolResult } from "@nimlet/tools"
 import { layerLocal } from "@nimlet/tools"
-import { makeMentions, mentionsIn } from "../src/Mentions.ts"
+import { looksLikeFile, makeMentions, mentionsIn } from "../src/Mentions.ts"
 import { loadResources, type Resources } from "../src/Resources.ts"
 import { sheetOf } from "../src/Resources/FrontMatter.ts"
 import { expandTemplate } from "../src/Resources/PromptTemplates.ts"
@@ -230,8 +232,17 @@ describe("instructions", () => {
 })
 
 describe("mentions", () => {
-  it("are paths behind an @ at the start of a word", () => {
-    assert.deepStrictEqual(mentionsIn("see @a/b.ts, @a/b.ts and me@mail.org or\n@größe-1+x. @"), ["a/b.ts", "größe-1+x."])
+  it("are paths behind an @ at the start of a word, in quotes where they have blanks", () => {
+    const paths = (text: string) => mentionsIn(text).map(({ path, quoted }) => quoted ? `"${path}"` : path)
+    assert.deepStrictEqual(paths("see @a/b.ts, @a/b.ts and me@mail.org or\n@größe-1+x. @"), ["a/b.ts", "größe-1+x."])
+    assert.deepStrictEqual(paths('@"my notes/a b.txt", @~/x and @"a" @a not b@"c" nor @"d\n"'), ['"my notes/a b.txt"', "~/x", '"a"'])
+    assert.deepStrictEqual(paths("@app.route('/x') @pytest.mark.slow() @Component({})"), [])
+  })
+
+  it("that are the names of no file are told only where a file must have been meant", () => {
+    const told = (text: string) => mentionsIn(text).filter(looksLikeFile).map(({ path }) => path)
+    assert.deepStrictEqual(told('@missing.md @src/x.test.tsx. @./x @../x @/etc/x @~/x @lib/ @"a b" @Makefile.in @report.PDF'), ["missing.md", "src/x.test.tsx.", "./x", "../x", "/etc/x", "~/x", "lib/", "a b", "report.PDF"])
+    assert.deepStrictEqual(told("@Injectable @types/node @nimlet/agent @scope/pkg-name @pytest.fixture @mail.org @someone @1.2.3 @latest - @ @param x @app.route"), [])
   })
 
   it.effect("bring text files, folders and images of the workspace along, and leave all else as words", () =>
@@ -239,18 +250,25 @@ describe("mentions", () => {
       Effect.gen(function*() {
         const fs = yield* FileSystem.FileSystem
         yield* write("work/a.txt", "alpha")
+        yield* write("work/with blanks.txt", "beta")
         yield* write("work/d/e/x", "")
         yield* write("work/d/f", "")
         yield* write("outside", "no")
         yield* write("work/bin", "a\0b")
         yield* write("work/long", "é".repeat(60_000))
         yield* fs.writeFile(`${root}/work/i.png`, Buffer.from("89504e470d0a1a0a00", "hex"))
+        yield* fs.writeFile(`${root}/work/huge.png`, Buffer.concat([Buffer.from("89504e470d0a1a0a00", "hex"), Buffer.alloc(5 * 1024 * 1024)]))
+        execFileSync("mkfifo", [`${root}/work/pipe`])
+        symlinkSync("/dev/zero", `${root}/work/zero`)
+        symlinkSync("../outside", `${root}/work/away`)
         const mentions = yield* makeMentions
-        const parts = yield* mentions("@a.txt. @d @i.png @bin @nowhere @../outside @long")
-        const texts = parts.flatMap((part) => part.type === "text" ? [part.text] : [])
+        const { content, warnings } = yield* mentions('@a.txt. @d @i.png @bin @nowhere @../outside @long @"with blanks.txt" @pipe @zero @away @gone.md @"not there" @huge.png @types/node')
+        const texts = content.flatMap((part) => part.type === "text" ? [part.text] : [])
         assert.deepStrictEqual(texts.slice(0, 2), ["<file path=\"a.txt\">\nalpha\n</file>", "<folder path=\"d\">\ne/\nf\n</folder>"])
         assert.match(texts[2]!, /é\n\[20000 bytes left out; read the file for them\]\n<\/file>$/)
-        assert.lengthOf(texts, 3)
-        assert.deepInclude(parts.find((part) => part.type === "image"), { mimeType: "image/png", path: "i.png" })
+        assert.deepStrictEqual(texts.slice(3), ["<file path=\"with blanks.txt\">\nbeta\n</file>"])
+        assert.deepInclude(content.find((part) => part.type === "image"), { mimeType: "image/png", path: "i.png" })
+        assert.deepStrictEqual(warnings.map((warning) => /^@(?:"(.+?)"|(\S+)) is left as words: /.exec(warning)?.slice(1).join("")), ["bin", "../outside", "pipe", "zero", "away", "gone.md", "not there", "huge.png"])
+        assert.lengthOf((yield* mentions(Array.from({ length: 40 }, (_, n) => `@f${n}`).join(" "))).warnings, 1)
       })))
 })

@@ -71,6 +71,9 @@ export interface CompletionSources {
   readonly invoke: (extension: string, handle: number, args: ReadonlyArray<unknown>) => Promise<unknown>
 }
 
+/** A mention that is being written; one in quotes may have blanks. */
+const mentionShape = /(?:^|\s)@("[^"]*|[^\s"]*)$/
+
 /** What stands behind a command. */
 const argumentShape = /^\/(\S+)[ ]+([^\n]*)$/
 
@@ -98,19 +101,20 @@ export const makeCompletion = (sources: CompletionSources): AutocompleteProvider
       return Promise.resolve(items.length === 0 ? null : { items, prefix: before })
     }
     const [, name, typed = ""] = cursorLine === 0 ? argumentShape.exec(before) ?? [] : []
-    if (name !== undefined && !/(?:^|\s)@\S*$/.test(typed)) {
+    if (name !== undefined && !mentionShape.test(typed)) {
       return argumentItems(sources, name.toLowerCase(), typed).then((items) => {
         // What stands there already is not offered: Enter shall send it.
         const offered = items.some(({ value }) => value === typed) ? [] : harmless(items)
         return offered.length === 0 ? null : { items: offered, prefix: typed }
       })
     }
-    const mention = /(?:^|\s)@(\S*)$/.exec(before)
+    const mention = mentionShape.exec(before)
     if (mention === null) return Promise.resolve(null)
-    const query = mention[1] ?? ""
+    const [, written = ""] = mention
+    const query = written.replace(/^"/, "")
     return sources.files().then((all) => {
       const found = (query === "" ? all : fuzzyFilter([...all], query, (name) => name)).slice(0, shown)
-      return found.length === 0 ? null : { items: harmless(found.map((name) => ({ value: name, label: cleanLine(name) }))), prefix: `@${query}` }
+      return found.length === 0 ? null : { items: harmless(found.map((name) => ({ value: name, label: cleanLine(name) }))), prefix: `@${written}` }
     })
   },
   applyCompletion: (lines, cursorLine, cursorCol, item, prefix) => {
@@ -118,7 +122,8 @@ export const makeCompletion = (sources: CompletionSources): AutocompleteProvider
     // Keys were faster than the list: what is typed stands, and nothing is put in its place.
     if (!line.slice(0, cursorCol).endsWith(prefix) || (prefix.startsWith("/") && cursorCol !== prefix.length)) return { lines, cursorLine, cursorCol }
     const mark = prefix.startsWith("/") ? "/" : prefix.startsWith("@") ? "@" : ""
-    const words = `${mark}${item.value}${item.value.endsWith("/") ? "" : " "}`
+    const value = mark === "@" && /[^\p{L}\p{N}_./\-+]/u.test(item.value) ? `"${item.value}"` : item.value
+    const words = `${mark}${value}${value.endsWith("/") ? "" : " "}`
     const head = line.slice(0, cursorCol - prefix.length) + words
     return { lines: lines.map((one, index) => index === cursorLine ? head + line.slice(cursorCol) : one), cursorLine, cursorCol: head.length }
   }

@@ -50,6 +50,7 @@ describe("completion", () => {
     assert.strictEqual((await offers("see @main", { files })).line, "see @src/main.ts ")
     assert.strictEqual((await offers("/plan look at @READ", { files })).line, "/plan look at @README.md ")
     assert.strictEqual((await offers("@sr", { files })).line, "@src/")
+    for (const typed of ["@not", "@\"not"]) assert.strictEqual((await offers(typed, { files: ["my notes.txt"] })).line, "@\"my notes.txt\" ")
   })
 
   it.each(hostile)("offers nothing that would leave its place: %s", async (_, text) => {

@@ -1,11 +1,11 @@
 /** What an agent is made of: what whoever starts one gives for it. */
 import type { Effect } from "effect"
-import type { ContentPart } from "@nimlet/protocol"
 import type { Prices } from "@nimlet/provider"
 import type { Session } from "@nimlet/session"
 import type { Files, Tool } from "@nimlet/tools"
 import type { ModelCommands } from "../CommandRunner/Builtins.ts"
 import type { CompactionOptions } from "../Compaction.ts"
+import type { Mentioned } from "../Mentions.ts"
 import type { ModuleWishes } from "../Modules.ts"
 import type { PermissionOptions } from "../Permissions.ts"
 import type { QueueModes } from "../Queues.ts"
@@ -32,8 +32,8 @@ export interface AgentOptions extends Selection, ModuleWishes, Pick<CompactionOp
   readonly questions?: boolean
   /** Instructions, skills, templates and tools that are looked for when a session is entered and on `reload`. */
   readonly resources?: (more?: ResourcePaths) => Effect.Effect<Resources>
-  /** Finds the files that typed words mention. */
-  readonly mentions?: (text: string) => Effect.Effect<ReadonlyArray<ContentPart>>
+  /** Finds the files that typed words mention; its warnings are told as diagnostics. */
+  readonly mentions?: (text: string) => Effect.Effect<Mentioned>
   /** The only tools to offer, by name in any case; absent for all. */
   readonly only?: ReadonlyArray<string>
   /** How we run, for commands of extensions: `tui`, `text`, `print`, `json` or `rpc`; default `text`. */
