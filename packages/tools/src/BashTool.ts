@@ -3,7 +3,7 @@ import { Clock, Effect, Option } from "effect"
 import type { Scope } from "effect"
 import { boundedArgument, textArgument } from "./Arguments.ts"
 import { Operations } from "./Operations.ts"
-import type { Files, ProcessExit } from "./Operations.ts"
+import type { Files, LeftProcess, ProcessExit } from "./Operations.ts"
 import { modelLimits } from "./Output.ts"
 import { makeRecorder } from "./Recorder.ts"
 import type { Recorder } from "./Recorder.ts"
@@ -38,9 +38,15 @@ type Ending = ProcessExit | "timeout" | "interrupted"
 const backgroundNote = ({ background, left }: ProcessExit): ReadonlyArray<string> => {
   if (!background) return []
   if (left.length === 0) return ["[a background process is still running; it ends with the session]"]
-  const named = left.slice(0, MAX_NAMED).map(({ command, escaped, pid }) => `${pid} ${command}${escaped ? " (in a process group of its own)" : ""}`)
-  const more = left.length > MAX_NAMED ? `; and ${left.length - MAX_NAMED} more` : ""
-  return [`[still running in the background, until the session ends: ${named.join("; ")}${more}]`]
+  const list = (some: ReadonlyArray<LeftProcess>) => {
+    const named = some.slice(0, MAX_NAMED).map(({ command, escaped, pid }) => `${pid} ${command}${escaped ? " (in a process group of its own)" : ""}`)
+    return `${named.join("; ")}${some.length > MAX_NAMED ? `; and ${some.length - MAX_NAMED} more` : ""}]`
+  }
+  const [ending, lasting] = [left.filter(({ outlives }) => outlives !== true), left.filter(({ outlives }) => outlives === true)]
+  return [
+    ...(ending.length === 0 ? [] : [`[still running in the background, until the session ends: ${list(ending)}`]),
+    ...(lasting.length === 0 ? [] : [`[still running, and out of reach: it goes on when the session has ended, unless you end it: ${list(lasting)}`])
+  ]
 }
 
 const report = (recorder: Recorder, ending: Ending, seconds: number, duration: number): ToolResult => {

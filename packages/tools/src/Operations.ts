@@ -93,6 +93,8 @@ export interface LeftProcess {
   readonly command: string
   /** It made itself a group of its own. */
   readonly escaped: boolean
+  /** It threw its environment away as well: it is out of reach, and goes on when the session has ended. */
+  readonly outlives?: true
 }
 
 /** How a program ended. */

@@ -95,6 +95,27 @@ describe("bash on this machine", () => {
       }))
   }
 
+  for (const [what, command] of [
+    ["in a session of its own", `env -i setsid sleep 603 & ${untilRuns("sleep")}; echo done`],
+    ["behind a shell that is gone, printing nowhere", "(env -i setsid sh -c 'touch up; exec sleep 603' >/dev/null 2>&1 &); while [ ! -e up ]; do sleep 0.01; done; echo done"],
+    ["of a command that fails", `env -i setsid sleep 603 & ${untilRuns("sleep")}; exit 3`]
+  ] as const) {
+    it.live(`a process that threw its environment away, ${what}, is named as one that outlives the session`, () =>
+      Effect.gen(function*() {
+        const left = yield* inWorkspace(() => Effect.gen(function*() {
+          const result = yield* bash(command)
+          const [left, ...others] = leftOf(result.details)
+          assert.deepStrictEqual([others, left!.escaped, left!.outlives], [[], true, true])
+          assert.include(result.text, `[still running, and out of reach: it goes on when the session has ended, unless you end it: ${left!.pid} `)
+          assert.notInclude(result.text, "until the session ends")
+          return left!
+        }))
+        assert.isFalse(isGone(left.pid))
+        process.kill(left.pid)
+        yield* waitUntilGone(left.pid)
+      }))
+  }
+
   it.live("what left its group is ended before the session is over, also on a machine that is slow to say what runs", () =>
     Effect.gen(function*() {
       const slow = (fs: FileSystem.FileSystem) => ({

@@ -4,8 +4,8 @@ import { makeFindProcesses } from "../src/Operations/ProcessTable.ts"
 
 const missing = Effect.fail(PlatformError.systemError({ _tag: "NotFound", module: "FileSystem", method: "read" }))
 
-/** A made-up `/proc`: pid → stat, environment, command line; undefined where it must not be read. */
-const tableOf = (processes: { readonly [pid: number]: readonly [stat: string, environ: string | undefined, cmdline: string] } | undefined) =>
+/** A made-up `/proc`: pid → stat, environment, command line, folder; undefined where it must not be read. We are process 50. */
+const tableOf = (processes: { readonly [pid: number]: readonly [stat: string, environ: string | undefined, cmdline: string, cwd?: string] } | undefined) =>
   makeFindProcesses(FileSystem.makeNoop({
     readDirectory: () => processes === undefined ? missing : Effect.succeed([...Object.keys(processes), "self", "cpuinfo"]),
     readFileString: (path) => {
@@ -13,8 +13,12 @@ const tableOf = (processes: { readonly [pid: number]: readonly [stat: string, en
       const [stat, environ, cmdline] = processes?.[Number(pid)] ?? []
       const text = name === "stat" ? stat : name === "environ" ? environ : cmdline
       return text === undefined ? missing : Effect.succeed(text)
+    },
+    readLink: (path) => {
+      const cwd = processes?.[Number(path.split("/")[2])]?.[3]
+      return cwd === undefined ? missing : Effect.succeed(cwd)
     }
-  }))
+  }), 50)
 
 const found = (processes: Parameters<typeof tableOf>[0], query: Parameters<ReturnType<typeof tableOf>>[0]) =>
   Effect.map(tableOf(processes)(query), (list) => list?.map(({ pid }) => pid))
@@ -30,16 +34,35 @@ describe("ProcessTable", () => {
         104: ["104 (later) S 1 104 104 0", "XCALL=s-1\0CALL=s-12\0", "later\0"]
       } as const
       assert.deepStrictEqual(yield* tableOf(processes)({ mark: "CALL=s-1\0", group: 100, after: 100 }), [
-        { pid: 101, group: 100, command: "sleep 600" },
-        { pid: 102, group: 102, command: "daemon" }
+        { pid: 101, group: 100, command: "sleep 600", isOrphan: false },
+        { pid: 102, group: 102, command: "daemon", isOrphan: false }
       ])
       assert.deepStrictEqual(yield* found(processes, { mark: "CALL=s-" }), [90, 102, 104])
+    }))
+
+  it.effect("finds what threw its environment away, by the folder that it stayed in, and by who took it in when its parents had died", () =>
+    Effect.gen(function*() {
+      const processes = {
+        40: ["40 (taker) S 1 40 40 0", undefined, "taker\0", "/w"],
+        50: ["50 (we) S 40 50 50 0", undefined, "we\0", "/w"],
+        101: ["101 (a) S 1 101 101 0", "", "a\0", "/w"],
+        102: ["102 (b) S 40 102 102 0", "", "b\0", "/w/sub"],
+        103: ["103 (ours) S 50 103 103 0", "", "ours\0", "/w"],
+        104: ["104 (child) S 103 104 104 0", "", "child\0", "/w"],
+        105: ["105 (away) S 1 105 105 0", "", "away\0", "/wide"],
+        106: ["106 (hidden) S 1 106 106 0", undefined, "hidden\0"],
+        90: ["90 (old) S 1 90 90 0", "", "old\0", "/w"]
+      } as const
+      const query = { mark: "CALL=s-1\0", group: 100, after: 100 }
+      assert.deepStrictEqual((yield* tableOf(processes)({ ...query, folder: "/w" }))?.map(({ isOrphan, pid }) => [pid, isOrphan]), [[101, true], [102, true]])
+      assert.deepStrictEqual(yield* found(processes, query), [])
+      assert.deepStrictEqual(yield* found(processes, { mark: query.mark, folder: "/w" }), [])
     }))
 
   it.effect("leaves out what has ended and was not reaped, and cuts a long command line", () =>
     Effect.gen(function*() {
       const list = yield* tableOf({ 5: ["5 (x) Z 1 4 4 0", "", ""], 6: ["6 (x) S 1 4 4 0", "", "y".repeat(500)] })({ mark: "M=", group: 4 })
-      assert.deepStrictEqual(list, [{ pid: 6, group: 4, command: "y".repeat(80) }])
+      assert.deepStrictEqual(list, [{ pid: 6, group: 4, command: "y".repeat(80), isOrphan: false }])
     }))
 
   it.effect("knows nothing where there is no such folder", () =>

@@ -83,7 +83,7 @@ export const makeLocalProcesses = Effect.fnUntraced(function*(
 ): Effect.fn.Return<Processes, never, ChildProcessSpawner | FileSystem.FileSystem | Path.Path | Scope.Scope> {
   const path = yield* Path.Path
   const spawner = yield* ChildProcessSpawner
-  const find = makeFindProcesses(yield* FileSystem.FileSystem)
+  const find = makeFindProcesses(yield* FileSystem.FileSystem, nodeProcess.pid)
   const session = (yield* Random.nextBetween(0, 2 ** 52)).toString(36)
   const background = new Set<Background>()
   let calls = 0
@@ -145,17 +145,22 @@ export const makeLocalProcesses = Effect.fnUntraced(function*(
     }
     ended = true
     const group = handle.pid
-    const query: ProcessQuery = { mark: `${MARK}=${mark ?? session}\0`, group, after: group }
+    const query: ProcessQuery = { mark: `${MARK}=${mark ?? session}\0`, group, after: group, folder: root }
     const found = mark === undefined ? undefined : yield* find(query)
-    const left = (found ?? []).map((process): LeftProcess => ({ pid: process.pid, command: process.command, escaped: process.group !== group }))
+    const left = (found ?? []).map((process): LeftProcess => ({
+      pid: process.pid,
+      command: process.command,
+      escaped: process.group !== group,
+      ...(process.isOrphan ? { outlives: true as const } : {})
+    }))
     // Dead members that nobody reaped keep a group alive for the system.
-    return { code, query, group, left, alive: found === undefined ? isGroupAlive(group) : found.length > 0 }
+    return { code, query, group, left, alive: found === undefined ? isGroupAlive(group) : found.some(({ isOrphan }) => !isOrphan) }
   })
 
   const reap = Effect.suspend(() =>
     Effect.forEach([...background], (left) =>
       Effect.flatMap(find(left.query), (found) => {
-        if (found === undefined ? isGroupAlive(left.group) : found.length > 0) return Effect.void
+        if (found === undefined ? isGroupAlive(left.group) : found.some(({ isOrphan }) => !isOrphan)) return Effect.void
         background.delete(left)
         return within(CLOSE_WAIT, Scope.close(left.scope, Exit.void))
       }), { discard: true })
@@ -168,7 +173,7 @@ export const makeLocalProcesses = Effect.fnUntraced(function*(
   )
 
   const settle = Effect.fnUntraced(function*({ alive, code, group, left, query }: Ended, scope: Scope.Closeable): Effect.fn.Return<ProcessExit> {
-    if (left.some((process) => process.escaped)) escaped = true
+    if (left.some((process) => process.escaped && process.outlives !== true)) escaped = true
     if (code === 0 && alive) {
       background.add({ group, query, scope })
       return { code, background: true, left }
