@@ -11,9 +11,6 @@ import * as StreamedModel from "./StreamedModel.ts"
 type Part = Response.StreamPartEncoded
 type Parts = Stream.Stream<Part, AiError.AiError>
 
-/** What the model says to every request after the last step. */
-export const scriptEnded = "(script ended)"
-
 const deltasOf = (step: ScriptStep): ReadonlyArray<string> => {
   if (step.deltas === undefined) return step.text === undefined ? [] : [step.text]
   return typeof step.deltas === "number" ? Array.from({ length: step.deltas }, () => step.text ?? "word ") : step.deltas
@@ -81,18 +78,21 @@ const play = (step: ScriptStep, request: number): Parts => {
   return step.delay_ms === undefined ? answer : Stream.concat(Stream.drain(Stream.fromEffect(Effect.sleep(step.delay_ms))), answer)
 }
 
+const ended = (steps: number, request: number): string =>
+  `the script has ended: it has ${steps === 1 ? "1 step" : `${steps} steps`}, one a request, and this is request ${request}`
+
 const written = (script: Script): ReadonlyArray<ScriptStep> =>
   script.steps.flatMap((step) => Array.from({ length: step.repeat ?? 1 }, () => step))
 
 /**
- * A model that plays `script`, one step a request, from its start. Retries are requests too. After the last step every
- * answer is `scriptEnded`, so that a run comes to its end.
+ * A model that plays `script`, one step a request, from its start. Retries are requests too, and a request after the last
+ * step fails, for good.
  */
 export const make = Effect.fnUntraced(function*(script: Script) {
   const steps = written(script)
   const requests = yield* Ref.make(0)
   const streamText = (): Parts =>
-    Stream.unwrap(Effect.map(Ref.updateAndGet(requests, (n) => n + 1), (request) => play(steps[request - 1] ?? { text: scriptEnded }, request)))
+    Stream.unwrap(Effect.map(Ref.updateAndGet(requests, (n) => n + 1), (request) => play(steps[request - 1] ?? { error: ended(steps.length, request) }, request)))
   return yield* StreamedModel.make(streamText)
 })
 

@@ -14,7 +14,7 @@ const chunks = (model: LanguageModel.LanguageModel) =>
     found.map((parts) => parts.flatMap((part) => part.type === "text-delta" ? [part.delta] : [])).filter((deltas) => deltas.length > 0))
 
 describe("the scripted model", () => {
-  it.effect("plays thinking, text, parallel calls and usage, one step a request, then says that it ended", () =>
+  it.effect("plays thinking, text, parallel calls and usage, one step a request, and fails when there is none left", () =>
     Effect.gen(function*() {
       const scripted = yield* model(
         { thinking: "hmm", text: "hi", tools: [{ name: "read", args: { path: "a" } }, { name: "ls", id: "mine" }], usage: { input: 10, output: 5, cache_read: 4 } },
@@ -27,7 +27,9 @@ describe("the scripted model", () => {
       assert.deepStrictEqual(first.slice(6, 8).map(({ id, name, params }) => [id, name, params]), [["script_1_1", "read", { path: "a" }], ["mine", "ls", {}]])
       assert.deepInclude(first[8].usage.inputTokens, { total: 10, cacheRead: 4, uncached: 6 })
       assert.strictEqual((yield* collect(scripted))[0].name, "bash")
-      assert.strictEqual((yield* collect(scripted))[1].delta, Scripted.scriptEnded)
+      const ended = yield* Effect.flip(collect(scripted))
+      assert.include(ended.message, "it has 2 steps, one a request, and this is request 3")
+      assert.isFalse(ended.isRetryable)
     }))
 
   it.effect("hands deltas on in chunks of the size asked for", () =>
