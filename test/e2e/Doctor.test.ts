@@ -61,6 +61,44 @@ describe("nimlet doctor", () => {
     for (const { remedy } of report["findings"]) expect(remedy).not.toBe("")
   })
 
+  // What a run says of files that are wrong, at its start, and what doctor does.
+  it("and a run tell of keys that mean nothing, of a catalogue that is none and of an interface nobody speaks, with file and remedy", async () => {
+    await using space = await makeWorkspace()
+    const env = { ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: "http://127.0.0.1:1" }
+    await space.file("~/.nimlet/config.json", `{"agnet": {}, "agent": {"max_step": 1}}`)
+    await space.file("~/.nimlet/models.json", "{ half")
+    const run = await space.nimlet(["-p", "go"], { env })
+    for (const told of [/config\.json: agnet is ignored.*agent is meant/, /config\.json: agent\.max_step is ignored.*agent\.max_steps is meant/, /models\.json: is not valid JSON.*nimlet models refresh/]) expect(run.stderr).toMatch(told)
+    const { code, report } = await examined(space, [], env)
+    expect([code, levels(report)]).toEqual([0, ["warning", "warning", "warning"]])
+    expect(report["findings"].map(({ what }: { what: string }) => what).join()).toMatch(/agnet.*agent\.max_step.*models\.json: is not valid JSON/)
+    await space.file("~/.nimlet/config.json", `{"providers": {"mine": {"endpoint": "http://127.0.0.1:1/v1", "api": "opanai"}}}`)
+    const refused = await space.nimlet(["--mode", "json", "--provider", "offline", "go"])
+    expect(refused.code).toBe(1)
+    expect(refused.stdout + refused.stderr).toMatch(/config\.json: providers\.mine\.api: .*openai-chat/)
+    expect((await examined(space)).report["settings"].problems[0]).toMatch(/^providers\.mine\.api: /)
+  })
+
+  it("looks at the settings of the project, too, trusted or not", async () => {
+    await using space = await makeWorkspace()
+    const env = { ANTHROPIC_API_KEY: "k" }
+    const whats = (report: { readonly [key: string]: any }) => report["findings"].map(({ level, what }: { level: string; what: string }) => `${level} ${what}`).join("\n")
+    await space.file(".nimlet/config.json", `{"theme": "light", "agnet": 1, "agent": {"session_dir": "x"}}`)
+    const left = await examined(space, [], env)
+    expect(left.report["project_settings"]).toMatchObject({ path: join(space.work, ".nimlet/config.json"), in_force: false, ignored: ["agnet"], problems: [] })
+    expect(whats(left.report)).toMatch(/note .*not in force: this project is not trusted/)
+    expect(left.report["settings"].in_force).toEqual([])
+    const trusted = await examined(space, ["--approve"], env)
+    expect([trusted.code, trusted.report["project_settings"].in_force]).toEqual([0, true])
+    expect(trusted.report["settings"].in_force).toEqual([{ key: "theme", value: `"light"` }])
+    expect(whats(trusted.report)).toMatch(/warning .*agnet[^]*note .*agent\.session_dir is ignored; a project may not set it/)
+    await space.file(".nimlet/config.json", "{ half")
+    expect((await examined(space, [], env)).report["ok"]).toBe(true)
+    const broken = await examined(space, ["--approve"], env)
+    expect([broken.code, broken.report["project_settings"].in_force]).toEqual([1, false])
+    expect(whats(broken.report)).toMatch(/error .*\.nimlet\/config\.json: is not valid JSON/)
+  })
+
   it("starts extensions only when it is asked to, and stops them", async () => {
     await using space = await makeWorkspace()
     await space.extension("one", extension)

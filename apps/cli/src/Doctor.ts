@@ -1,8 +1,8 @@
 /** `nimlet doctor`: looks up how everything is set up. Nothing is started but with `--start`, and nothing is changed. */
 import { Effect, FileSystem, Option, Path, Result, Schema, Stdio } from "effect"
 import manifest from "../package.json" with { type: "json" }
-import { loadSettings, type Settings } from "@nimlet/agent"
-import { readAuthFile } from "@nimlet/provider"
+import { readSettings, type Settings, settingsSlips, type Trust } from "@nimlet/agent"
+import { Models, readAuthFile } from "@nimlet/provider"
 import { Sessions } from "@nimlet/session"
 import { reportExtensions } from "./ExtensionList.ts"
 import { type ExtensionSurvey, surveyExtensions } from "./ExtensionSurvey.ts"
@@ -16,7 +16,8 @@ import { settingsOf, skippedOf } from "./report/ExtensionReport.ts"
 import { remedyOf } from "./Remedy.ts"
 import { projectTrust } from "./ProjectTrust.ts"
 import { sessionFolder } from "./Run.ts"
-import { ignoredKeys, keysInForce } from "./SettingsKeys.ts"
+import { type SettingsInForce, settingsInForce } from "./SettingsInForce.ts"
+import { keysInForce } from "./SettingsKeys.ts"
 
 const exists = (path: string) => Effect.flatMap(FileSystem.FileSystem, (fs) => Effect.orElseSucceed(fs.exists(path), () => false))
 const place = (path: string) => Effect.map(exists(path), (there) => ({ path, exists: there }))
@@ -52,16 +53,36 @@ const ripgrep = Effect.fnUntraced(function*(host: Host) {
   return yield* onPath("rg", host)
 })
 
-const settingsAt = Effect.fnUntraced(function*(file: string) {
-  const fs = yield* FileSystem.FileSystem
-  const loaded = yield* Effect.result(loadSettings(file))
-  if (Result.isFailure(loaded)) {
-    const settings: Settings = {}
-    return { settings, told: { in_force: [], ignored: [], problems: loaded.failure.problems } }
+/** What is wrong in a settings file, whether it is in force or not. */
+const lookAt = Effect.fnUntraced(function*(file: string) {
+  const read = yield* Effect.result(readSettings(file))
+  if (Result.isFailure(read)) return { problems: read.failure.problems, slips: [] }
+  return { problems: [], slips: settingsSlips(read.success.content).map((slip) => ({ ...slip, file })) }
+})
+
+/** The settings that are in force; those that are broken are left out. */
+const settingsAt = Effect.fnUntraced(function*(host: Host, workspace: string, trust: Trust) {
+  const path = yield* Path.Path
+  const own = path.join(host.home, ".nimlet", "config.json")
+  const project = path.join(workspace, ".nimlet", "config.json")
+  const isProject = path.relative(own, project) !== "" && (yield* exists(project))
+  const mine = yield* lookAt(own)
+  const theirs = isProject ? yield* lookAt(project) : undefined
+  const loaded = yield* Effect.result(settingsInForce(host.home, workspace, trust))
+  const alone = Effect.map(readSettings(own), ({ settings }): SettingsInForce => ({ settings, warnings: [] })).pipe(
+    Effect.orElseSucceed((): SettingsInForce => ({ settings: {}, warnings: [] }))
+  )
+  const inForce = Result.isSuccess(loaded) ? loaded.success : yield* alone
+  // Together they may be wrong where neither is alone.
+  const together = Result.isFailure(loaded) && loaded.failure.file === project && theirs?.problems.length === 0 ? loaded.failure.problems : []
+  const slips = [...mine.slips, ...theirs?.slips ?? []]
+  return {
+    inForce,
+    slips,
+    told: { in_force: keysInForce(inForce.settings), ignored: mine.slips.map(({ key }) => key), problems: mine.problems },
+    project: theirs === undefined ? null : { path: project, in_force: inForce.projectSettings !== undefined, ignored: theirs.slips.map(({ key }) => key), problems: [...theirs.problems, ...together] },
+    withheld: inForce.warnings.filter((sentence) => sentence.endsWith("a project may not set it"))
   }
-  const text = yield* Effect.orElseSucceed(fs.readFileString(file), () => "{}")
-  const content = yield* Effect.try({ try: () => JSON.parse(text) as unknown, catch: () => undefined }).pipe(Effect.orElseSucceed(() => ({})))
-  return { settings: loaded.success, told: { in_force: keysInForce(loaded.success), ignored: ignoredKeys(content, loaded.success), problems: [] } }
 })
 
 const modelFacts = Effect.fnUntraced(function*(invocation: Invocation, host: Host, settings: Settings, { found }: ExtensionSurvey) {
@@ -95,10 +116,12 @@ const factsOf = Effect.fnUntraced(function*(given: Invocation, host: Host) {
   const own = path.join(host.home, ".nimlet")
   const settingsFile = path.join(own, "config.json")
   const workspace = yield* fs.realPath(host.cwd).pipe(Effect.orElseSucceed(() => host.cwd))
-  const { trusted } = yield* (yield* projectTrust(given, host, workspace)).resolve
+  const trust = yield* projectTrust(given, host, workspace)
+  const { trusted } = yield* trust.resolve
   const invocation = { ...given, approve: trusted }
-  const { settings, told } = yield* settingsAt(settingsFile)
-  const survey = yield* surveyExtensions({ invocation, settings, host, workspace })
+  const { inForce: { projectSettings, settings }, project, slips, told, withheld } = yield* settingsAt(host, workspace, trust)
+  const survey = yield* surveyExtensions({ invocation, settings, host, workspace, ...(projectSettings === undefined ? {} : { projectSettings }) })
+  const catalogFaults = yield* Effect.flatMap(Models, (models) => models.catalogFaults).pipe(Effect.provide(Models.layer({ environment: host.environment, home: host.home })))
   const { choice, discoveryWarnings, found, listings, unsearched } = survey
   const auth = yield* Effect.result(readAuthFile(host.home))
   const sessions = sessionFolder(settings, host, path)
@@ -118,6 +141,10 @@ const factsOf = Effect.fnUntraced(function*(given: Invocation, host: Host) {
       logs: yield* place(path.join(own, "logs"))
     },
     settings: told,
+    project_settings: project,
+    slips,
+    withheld,
+    catalogFaults: catalogFaults.map(({ file, problem }) => `${file}: ${problem}`),
     ...(yield* modelFacts(invocation, host, settings, survey)),
     roots: [
       ...(yield* Effect.forEach(choice.roots, (root) =>

@@ -118,6 +118,7 @@ const resolveModel = Effect.fnUntraced(function*(
     byDefault: offlineByDefault,
     notices: [
       ...(clamped === invocation.thinking ? [] : [`${id} has no thinking level ${invocation.thinking}; ${clamped} is used`]),
+      ...resolved.faults.map(({ message }) => message),
       ...(offlineByDefault ? [Offline.offlineNotice] : []),
       ...Option.match(resolved.exposed, { onNone: () => [], onSome: (file) => [`${file} can be read by other users; chmod 600 it`] })
     ]

@@ -1,6 +1,6 @@
 /** The settings of a run: the person's, and those of a project that is trusted over them. */
 import { Effect, Path } from "effect"
-import { loadProjectSettings, loadSettings, type Settings, type Trust } from "@nimlet/agent"
+import { loadProjectSettings, readSettings, type Settings, slipsTold, type Trust } from "@nimlet/agent"
 import type { ProjectExtensionSettings } from "@nimlet/extension"
 
 const name = ".nimlet/config.json"
@@ -10,7 +10,7 @@ export interface SettingsInForce {
   readonly settings: Settings
   /** What the project says of single extensions; absent where it has no say. */
   readonly projectSettings?: ProjectExtensionSettings
-  /** A sentence for each key of the project's that is passed over. */
+  /** A sentence for each key that is passed over. */
   readonly warnings: ReadonlyArray<string>
 }
 
@@ -20,7 +20,8 @@ export const settingsInForce = Effect.fnUntraced(function*(home: string, workspa
   const own = path.join(home, ".nimlet", "config.json")
   const { files, trusted } = trust.current()
   if (!trusted || !files.some((file) => file.path === name)) {
-    const alone: SettingsInForce = { settings: yield* loadSettings(own), warnings: [] }
+    const { content, settings } = yield* readSettings(own)
+    const alone: SettingsInForce = { settings, warnings: slipsTold(content, own) }
     return alone
   }
   const { extensions, settings, warnings } = yield* loadProjectSettings(own, path.join(workspace, name))

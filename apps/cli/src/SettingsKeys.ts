@@ -17,10 +17,3 @@ export const keysInForce = (settings: Settings): ReadonlyArray<{ readonly key: s
     key: written(path),
     value: path[0] === "providers" && path[2] === "options" ? "" : JSON.stringify(value) ?? ""
   }))
-
-/** Dotted keys of a file's content that the settings made of it do not have. */
-export const ignoredKeys = (content: unknown, settings: Settings): ReadonlyArray<string> => {
-  const known = new Set(flat(settings, []).map(([path]) => written(path)))
-  const isKnown = (key: string) => known.has(key) || [...known].some((one) => one.startsWith(`${key}.`))
-  return isObject(content) ? flat(content, []).map(([path]) => path.join(".")).filter((key) => !isKnown(key)) : []
-}

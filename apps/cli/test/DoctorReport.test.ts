@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { type DoctorFacts, DoctorReport, doctorReport } from "../src/report/DoctorReport.ts"
 import { doctorText } from "../src/report/DoctorText.ts"
 import { atHome } from "../src/report/ExtensionText.ts"
-import { ignoredKeys, keysInForce } from "../src/SettingsKeys.ts"
+import { keysInForce } from "../src/SettingsKeys.ts"
 
 const place = (path: string) => ({ path, exists: true })
 /** A set-up with nothing wrong. */
@@ -15,6 +15,10 @@ const well: DoctorFacts = {
   trusted: false,
   paths: { config: place("/h/.nimlet/config.json"), auth: place("/h/.nimlet/auth.json"), sessions: { ...place("/h/s"), writable: true }, logs: place("/h/l") },
   settings: { in_force: [], ignored: [], problems: [] },
+  project_settings: null,
+  slips: [],
+  withheld: [],
+  catalogFaults: [],
   model: { provider: "anthropic", model: "m", endpoint: "https://x/v1", key_from: "ANTHROPIC_API_KEY", problem: null },
   roots: [],
   extensions: [],
@@ -30,6 +34,7 @@ const well: DoctorFacts = {
   named: [],
   names: []
 }
+const project = { path: "/h/w/.nimlet/config.json", in_force: false, ignored: [], problems: [] }
 const level = (change: Partial<DoctorFacts>): ReadonlyArray<string> => doctorReport({ ...well, ...change }).findings.map((finding) => finding.level)
 
 describe("doctor", () => {
@@ -44,7 +49,12 @@ describe("doctor", () => {
 
   it.each<[string, Partial<DoctorFacts>, string]>([
     ["settings that cannot be read", { settings: { ...well.settings, problems: ["agent.max_tokens: expected number"] } }, "error"],
-    ["a key nobody knows", { settings: { ...well.settings, ignored: ["agnet"] } }, "warning"],
+    ["a key nobody knows", { slips: [{ file: "/h/.nimlet/config.json", key: "agnet", meant: "agent" }] }, "warning"],
+    ["settings of a trusted project that cannot be read", { trusted: true, project_settings: { ...project, problems: ["is not valid JSON"] } }, "error"],
+    ["those of one that is not trusted", { project_settings: { ...project, problems: ["is not valid JSON"] } }, "warning"],
+    ["settings of a project that are not in force", { project_settings: project }, "note"],
+    ["a key that a project may not set", { withheld: ["/h/w/.nimlet/config.json: agent.session_dir is ignored; a project may not set it"] }, "note"],
+    ["a catalogue that cannot be used", { catalogFaults: ["/h/.nimlet/models.json: is not valid JSON"] }, "warning"],
     ["a model that cannot be had", { model: { ...well.model, provider: null, problem: "no API key for x" } }, "error"],
     ["an auth file that is broken", { auth: { problem: "auth.json: is no valid JSON", exposed: false } }, "error"],
     ["one that others may read", { auth: { problem: undefined, exposed: true } }, "warning"],
@@ -84,9 +94,5 @@ describe("keys of the settings", () => {
     assert.deepStrictEqual(keysInForce(settings).map(({ key, value }) => `${key}=${value}`), [
       `default_model="m"`, `providers.mine.endpoint="http://x"`, "providers.mine.options.token=", `extensions.required=["a"]`, "extensions.guard.disabled=true"
     ])
-  })
-  it("that nobody reads are told apart", () => {
-    const content = { default_model: "m", skin: "dark", providers: { mine: { endpoint: "http://x", options: { token: "secret" }, key: "k" } }, extensions: { required: ["a"], guard: { disabled: true } } }
-    assert.deepStrictEqual(ignoredKeys(content, settings), ["skin", "providers.mine.key"])
   })
 })

@@ -2,6 +2,7 @@
 import { Effect, type FileSystem, Result } from "effect"
 import type { ProjectExtensionSettings } from "@nimlet/extension"
 import { decodeSettings, readSettings, type Settings, SettingsInvalid } from "./Settings.ts"
+import { slipsTold } from "./SettingsSlips.ts"
 
 type Json = Readonly<Record<string, unknown>>
 const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value)
@@ -67,7 +68,7 @@ export interface ProjectSettings {
   readonly settings: Settings
   /** What it says of them. */
   readonly extensions: ProjectExtensionSettings
-  /** A sentence for each key that the project may not set. */
+  /** A sentence for each key that the project may not set, and for each that means nothing. */
   readonly warnings: ReadonlyArray<string>
 }
 
@@ -88,6 +89,6 @@ export const loadProjectSettings = Effect.fnUntraced(function*(
   return {
     settings,
     extensions: { file: project, named: extensions?.named ?? {} },
-    warnings: dropped.map((key) => `${project}: ${key} is ignored; a project may not set it`)
+    warnings: [...slipsTold(own.content, file), ...slipsTold(theirs.content, project), ...dropped.map((key) => `${project}: ${key} is ignored; a project may not set it`)]
   }
 })

@@ -6,12 +6,12 @@ import { Effect, FileSystem, Result, Schema } from "effect"
 import * as SchemaIssue from "effect/SchemaIssue"
 import { families } from "@nimlet/extension"
 import { JsonObject, Manifest } from "@nimlet/protocol"
-import { ModelEntry, thinkingLevels } from "@nimlet/provider"
+import { apiNames, ModelEntry, thinkingLevels } from "@nimlet/provider"
 
 /** Where a named endpoint is and how it speaks (`providers.NAME`). */
 export const ProviderSettings = Schema.Struct({
   endpoint: Schema.optionalKey(Schema.String),
-  api: Schema.optionalKey(Schema.String),
+  api: Schema.optionalKey(Schema.Literals(Object.keys(apiNames))),
   api_key_env: Schema.optionalKey(Schema.String),
   headers: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   models: Schema.optionalKey(Schema.Array(Schema.Union([Schema.String, ModelEntry]))),
@@ -37,28 +37,38 @@ export const ExtensionsSettings = Schema.Struct({
   named: Schema.Record(Schema.String, ExtensionSettings)
 })
 
+/** What a person says of runs (`agent`). */
+export const AgentSettings = Schema.Struct({
+  max_tokens: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0))),
+  context_window: Schema.optionalKey(Tokens),
+  compaction_enabled: Schema.optionalKey(Schema.Boolean),
+  reserve_tokens: Schema.optionalKey(Tokens),
+  keep_recent_tokens: Schema.optionalKey(Tokens),
+  steering_mode: Schema.optionalKey(QueueMode),
+  follow_up_mode: Schema.optionalKey(QueueMode),
+  request_timeout: Schema.optionalKey(Schema.Number.check(Schema.isGreaterThan(0))),
+  max_steps: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0))),
+  session_dir: Schema.optionalKey(Schema.String),
+  thinking: Schema.optionalKey(Schema.Literals([...thinkingLevels, "none"]))
+})
+
+/** What a person says of models (`models`). */
+export const ModelsSettings = Schema.Struct({ catalogue_url: Schema.optionalKey(Schema.String) })
+
+/** What a person says of `bash` (`tools.bash`). */
+export const BashSettings = Schema.Struct({ max_output_bytes: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0))) })
+
+/** What a person says of tools (`tools`). */
+export const ToolsSettings = Schema.Struct({ bash: Schema.optionalKey(BashSettings) })
+
 /** The keys that are understood so far; others are left alone, but under `extensions`. */
 export const Settings = Schema.Struct({
   default_provider: Schema.optionalKey(Schema.String),
   default_model: Schema.optionalKey(Schema.String),
   providers: Schema.optionalKey(Schema.Record(Schema.String, ProviderSettings)),
-  models: Schema.optionalKey(Schema.Struct({ catalogue_url: Schema.optionalKey(Schema.String) })),
-  agent: Schema.optionalKey(Schema.Struct({
-    max_tokens: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0))),
-    context_window: Schema.optionalKey(Tokens),
-    compaction_enabled: Schema.optionalKey(Schema.Boolean),
-    reserve_tokens: Schema.optionalKey(Tokens),
-    keep_recent_tokens: Schema.optionalKey(Tokens),
-    steering_mode: Schema.optionalKey(QueueMode),
-    follow_up_mode: Schema.optionalKey(QueueMode),
-    request_timeout: Schema.optionalKey(Schema.Number.check(Schema.isGreaterThan(0))),
-    max_steps: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0))),
-    session_dir: Schema.optionalKey(Schema.String),
-    thinking: Schema.optionalKey(Schema.Literals([...thinkingLevels, "none"]))
-  })),
-  tools: Schema.optionalKey(Schema.Struct({
-    bash: Schema.optionalKey(Schema.Struct({ max_output_bytes: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0))) }))
-  })),
+  models: Schema.optionalKey(ModelsSettings),
+  agent: Schema.optionalKey(AgentSettings),
+  tools: Schema.optionalKey(ToolsSettings),
   extensions: Schema.optionalKey(ExtensionsSettings),
   theme: Schema.optionalKey(Schema.Literals(["auto", "dark", "light"])),
   /** Whether clicks on what extensions show are taken from the terminal while there is something to click. */

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { decodeSettings } from "../src/Settings.ts"
+import { settingsSlips, slipsTold } from "../src/SettingsSlips.ts"
 
 const read = (content: unknown) => Result.getOrThrow(decodeSettings(content))
 const problems = (content: unknown): ReadonlyArray<string> =>
@@ -49,5 +50,23 @@ describe("settings", () => {
 
   it("are an object", () => {
     for (const content of [null, [], "x", 3]) assert.lengthOf(problems(content), 1)
+  })
+
+  it("of a provider name an interface that is spoken", () => {
+    assert.deepStrictEqual(problems({ providers: { mine: { api: "anthropic-messages" }, other: { api: "openai-chat" } } }), [])
+    assert.match(problems({ providers: { mine: { api: "opanai" } } })[0]!, /^providers\.mine\.api: .*"openai-chat"/)
+  })
+
+  it("that mean nothing are told with their key, and with the one that was meant where there is one", () => {
+    const content = {
+      $schema: "x", _note: "x", theme: "dark", agnet: {}, skin: "dark", default_modle: "m", agent: { "max-tokens": 5, web_search: true }, tools: { bash: { max_output: 3 }, bahs: {} },
+      providers: { mine: { endpoint: "http://x", api_key: "k", options: { any: 1 }, headers: { x: "y" }, models: ["a", { id: "b", contextWindow: 5 }] } }, extensions: { guard: { on_failure: "block" } }, keybindings: { any: "x" }
+    }
+    assert.deepStrictEqual(settingsSlips(content).map(({ key, meant = "" }) => [key, meant]), [
+      ["agnet", "agent"], ["skin", ""], ["default_modle", "default_model"], ["agent.max-tokens", "agent.max_tokens"], ["agent.web_search", ""], ["tools.bahs", "tools.bash"], ["tools.bash.max_output", ""],
+      ["providers.mine.api_key", ""], ["providers.mine.models[1].contextWindow", "providers.mine.models[1].context_window"]
+    ])
+    assert.deepStrictEqual(slipsTold({ agnet: 1 }, "/h/config.json"), ["/h/config.json: agnet is ignored, there is no such key; agent is meant, it seems"])
+    for (const none of [undefined, null, 5, [], { agent: 5, providers: [], tools: null }]) assert.deepStrictEqual(settingsSlips(none), [], JSON.stringify(none))
   })
 })

@@ -7,7 +7,7 @@ import { type CatalogFile, readCatalogFile } from "./ModelCatalog/CatalogFile.ts
 import type { Refreshed, RefreshOptions } from "./ModelCatalog/Refresh.ts"
 import type { Row } from "./ModelCatalog/Rows.ts"
 import { type ModelInfo, withEntry } from "./ModelInfo.ts"
-import type { CatalogUnavailable } from "./ProviderError.ts"
+import type { CatalogInvalid, CatalogUnavailable } from "./ProviderError.ts"
 import { type ThinkingLevel, thinkingLevels } from "./Thinking.ts"
 
 export type { Refreshed } from "./ModelCatalog/Refresh.ts"
@@ -22,7 +22,12 @@ export interface ModelCatalog {
   readonly find: (provider: string, model: string) => Effect.Effect<ModelInfo>
   /** All models that are known of a provider. */
   readonly list: (provider: string) => Effect.Effect<ReadonlyArray<ModelInfo>>
+  /** What cannot be used of a refreshed catalogue; with a name only what has to do with that model. */
+  readonly faults: CatalogFaults
 }
+
+/** Looks a refreshed catalogue over. */
+export type CatalogFaults = (of?: { readonly provider: string; readonly model: string }) => Effect.Effect<ReadonlyArray<CatalogInvalid>>
 
 const sees = (contextWindow: number, maxOutput?: number) => ({ contextWindow, images: true, ...(maxOutput === undefined ? {} : { maxOutput }) })
 
@@ -102,20 +107,19 @@ const inTable = (rows: Table, provider: string, model: string): ModelInfo | unde
 export const makeModelCatalog = Effect.fnUntraced(function*(home: string): Effect.fn.Return<ModelCatalog, never, FileSystem.FileSystem> {
   const refreshed = yield* Effect.cached(Effect.provideContext(readCatalogFile(home), yield* Effect.context<FileSystem.FileSystem>()))
   const table = Effect.map(Effect.promise(() => import("./ModelCatalog/Rows.ts")), ({ rows }): Table => rows)
-  const both: Effect.Effect<readonly [Option.Option<CatalogFile>, Table]> = Effect.all([refreshed, table], { concurrency: 2 })
+  const both: Effect.Effect<readonly [CatalogFile, Table]> = Effect.all([refreshed, table], { concurrency: 2 })
 
-  const look = (file: Option.Option<CatalogFile>, rows: Table, provider: string, model: string): ModelInfo => {
+  const look = (file: CatalogFile, rows: Table, provider: string, model: string): ModelInfo => {
     const known = inTable(rows, provider, model) ?? guessModel(provider, model)
-    const entry = Option.flatMap(file, (catalog) => catalog.find(provider, model))
-    return Option.match(entry, { onNone: () => known, onSome: (said) => withEntry(known, said) })
+    return Option.match(file.find(provider, model), { onNone: () => known, onSome: (said) => withEntry(known, said) })
   }
   return {
     find: (provider, model) => Effect.map(both, ([file, rows]) => look(file, rows, provider, model)),
     list: (provider) =>
       Effect.map(both, ([file, rows]) => {
         const own = Object.hasOwn(rows, provider) ? Object.keys(rows[provider] ?? {}) : []
-        const fetched = Option.match(file, { onNone: () => [], onSome: (catalog) => catalog.list(provider) })
-        return [...new Set([...own, ...fetched])].map((model) => look(file, rows, provider, model))
-      })
+        return [...new Set([...own, ...file.list(provider)])].map((model) => look(file, rows, provider, model))
+      }),
+    faults: (of) => Effect.map(refreshed, ({ faults }) => faults(of))
   }
 })

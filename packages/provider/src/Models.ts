@@ -10,7 +10,7 @@ import { type ModelEntry, type ModelInfo, withEntry } from "./ModelInfo.ts"
 import * as Offline from "./Offline.ts"
 import { type Api, apiNames, type Preset, presets, versionPath } from "./Presets.ts"
 import {
-  type AuthFileInvalid, InvalidEndpoint, MissingCredential, MissingModel, ScriptInvalid, UnknownApi, UnknownProvider
+  type AuthFileInvalid, type CatalogInvalid, InvalidEndpoint, MissingCredential, MissingModel, ScriptInvalid, UnknownApi, UnknownProvider
 } from "./ProviderError.ts"
 import type { Endpoint } from "./providers/Endpoint.ts"
 import * as Scripted from "./Scripted.ts"
@@ -65,6 +65,8 @@ export interface ResolvedModel {
   readonly warm: Effect.Effect<void>
   /** `auth.json`, when its key was used and others than its owner may read it. */
   readonly exposed: Option.Option<string>
+  /** What of a refreshed catalogue cannot be used, where it should say something of this model. */
+  readonly faults: ReadonlyArray<CatalogInvalid>
   /** Where its key comes from: `flag`, `auth.json`, or the name of a variable. None where it has none. */
   readonly keySource: Option.Option<string>
   /** Base URL, where it is asked over HTTP. */
@@ -121,7 +123,7 @@ const settled = (info: ModelInfo, settings: ProviderSettings | undefined): Model
 
 const offline: ModelInfo = { provider: "offline", model: "offline", contextWindow: 128_000, images: false, thinkingLevels: ["off"], compat: {} }
 
-const without = { warm: Effect.void, exposed: Option.none<string>(), keySource: Option.none<string>(), endpoint: Option.none<string>() }
+const without = { warm: Effect.void, exposed: Option.none<string>(), faults: [], keySource: Option.none<string>(), endpoint: Option.none<string>() }
 
 /** The models that can be asked. */
 export class Models extends Context.Service<Models, {
@@ -135,6 +137,8 @@ export class Models extends Context.Service<Models, {
   readonly about: (provider: string, model: string) => Effect.Effect<ModelInfo>
   /** Every model that is known by name: of the settings, of the catalogue, and `offline`. */
   readonly list: Effect.Effect<ReadonlyArray<ListedModel>>
+  /** All that cannot be used of a refreshed catalogue. */
+  readonly catalogFaults: Effect.Effect<ReadonlyArray<CatalogInvalid>>
 }>()("@nimlet/provider/Models") {
   /** The models of this machine. `auth.json` is read anew at each call, so a key may be added while a session runs. */
   static layer(options: ModelsOptions): Layer.Layer<Models, never, FileSystem.FileSystem> {
@@ -212,7 +216,7 @@ const make = Effect.fnUntraced(function*(options: ModelsOptions): Effect.fn.Retu
     const baseURL = yield* endpointOf(provider, api, preset, ref)
     const model = ref.model ?? settings?.last_model ?? settings?.models?.map(idOf)[0] ?? preset?.defaultModel
     if (model === undefined) return yield* new MissingModel({ provider })
-    const [file, info] = yield* Effect.all([authFile, about(provider, model)], { concurrency: 2 })
+    const [file, info, faults] = yield* Effect.all([authFile, about(provider, model), catalog.faults({ provider, model })], { concurrency: 2 })
     const { found, variables } = yield* search(provider, file, ref.apiKey)
     if (Option.isNone(found) && needsKey(provider, file)) return yield* new MissingCredential({ provider, variables })
     const wire = api === "openai-chat" && provider !== "openai" ? "openai-compatible" : api
@@ -222,6 +226,7 @@ const make = Effect.fnUntraced(function*(options: ModelsOptions): Effect.fn.Retu
     const optionsName = api === "openai-responses" ? "openai" : api === "openai-chat" ? provider : api
     return {
       info,
+      faults,
       warm: Effect.asVoid(loaded),
       exposed: file.exposed && Option.exists(found, ({ source }) => source === "auth.json") ? Option.some(file.path) : Option.none(),
       keySource: Option.map(found, ({ source }) => source),
@@ -272,5 +277,5 @@ const make = Effect.fnUntraced(function*(options: ModelsOptions): Effect.fn.Retu
     (lists) => [...lists.flat(), { ...offline, ready: true }]
   )
 
-  return { resolve, defaultProvider, known, about, list }
+  return { resolve, defaultProvider, known, about, list, catalogFaults: catalog.faults() }
 })

@@ -84,3 +84,10 @@ export class CatalogUnavailable extends Schema.TaggedError<CatalogUnavailable>()
     return `the catalogue of models at ${this.url} could not be used: ${this.problem}; what was known of models before stays`
   }
 }
+
+/** The catalogue that is kept in `file` has something in it that cannot be used, which is passed over. */
+export class CatalogInvalid extends Schema.TaggedError<CatalogInvalid>()("CatalogInvalid", { file: Schema.String, problem: Schema.String }) {
+  override get message(): string {
+    return `${this.file}: ${this.problem}; it is passed over, \`nimlet models refresh\` fetches it anew`
+  }
+}

@@ -66,4 +66,36 @@ it.layer(NodeServices.layer)("the catalogue", (it) => {
         assert.strictEqual((yield* catalog.find("anthropic", "claude-opus-5-5")).contextWindow, 1_000_000)
       }), home)
     }))
+
+  it.effect("tells what cannot be used of what was refreshed, each with its key: of a model, or all", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const home = yield* fs.makeTempDirectoryScoped()
+      yield* fs.makeDirectory(`${home}/.nimlet`)
+      const file = `${home}/.nimlet/models.json`
+      const faults = (of?: { readonly provider: string; readonly model: string }) => use((catalog) => catalog.faults(of), home)
+      const problems = Effect.map(faults(), (all) => all.map(({ problem }) => problem))
+      assert.deepStrictEqual(yield* faults(), [])
+      const cases: ReadonlyArray<readonly [text: string, told: ReadonlyArray<RegExp>]> = [
+        ["{ half", [/^is not valid JSON/]],
+        ["[]", [/^providers: must be an object/]],
+        [`{"providers": []}`, [/^providers: must be an object/]],
+        [`{"providers": {"openai": {}, "x": [{"id": "a"}, {"id": "b", "context_window": "big"}, 7, {"id": "c", "cost": {"input": -1, "output": 0}}]}}`, [/^providers\.openai: must be a list/, /^providers\.x\[1\]\.context_window: /, /^providers\.x\[2\]: /, /^providers\.x\[3\]\.cost\.input: /]],
+        [`{"providers": {}}`, []]
+      ]
+      for (const [text, told] of cases) {
+        yield* fs.writeFileString(file, text)
+        const found = yield* problems
+        assert.lengthOf(found, told.length, text)
+        told.forEach((pattern, at) => assert.match(found[at]!, pattern))
+      }
+      yield* fs.writeFileString(file, cases[3]![0])
+      const of = (provider: string, model: string) => Effect.map(faults({ provider, model }), (all) => all.length)
+      assert.deepStrictEqual(yield* Effect.all([of("x", "a"), of("x", "b"), of("openai", "gpt-5"), of("anthropic", "claude")]), [0, 1, 1, 0])
+      yield* fs.remove(file)
+      yield* fs.makeDirectory(file)
+      const [folder] = yield* faults()
+      assert.include(folder!.message, file)
+      assert.include(folder!.message, "nimlet models refresh")
+    }))
 })

@@ -1,5 +1,6 @@
 /** What `doctor` says, as one value: how nimlet is set up, what is wrong with it, and what helps. Pure. */
 import { Schema } from "effect"
+import type { Slip } from "@nimlet/agent"
 import { ExtensionReport, Skipped } from "./ExtensionReport.ts"
 
 /** Something that is wrong (`error`, the exit code is 1), may be (`warning`), or may surprise (`note`). */
@@ -35,6 +36,14 @@ export const DoctorReport = Schema.Struct({
     ignored: Schema.Array(Schema.String),
     problems: Schema.Array(Schema.String)
   }),
+  /** The project's settings file; null when it has none. */
+  project_settings: Schema.NullOr(Schema.Struct({
+    path: Schema.String,
+    /** It is trusted, and can be read. */
+    in_force: Schema.Boolean,
+    ignored: Schema.Array(Schema.String),
+    problems: Schema.Array(Schema.String)
+  })),
   model: Schema.Struct({
     /** Null when none could be chosen. */
     provider: Schema.NullOr(Schema.String),
@@ -74,6 +83,12 @@ export type DoctorReport = typeof DoctorReport.Type
 export interface DoctorFacts extends Omit<DoctorReport, "findings" | "ok"> {
   /** `auth.json` cannot be used, or could be read by others. */
   readonly auth: { readonly problem: string | undefined; readonly exposed: boolean }
+  /** Keys of settings files that mean nothing. */
+  readonly slips: ReadonlyArray<Slip & { readonly file: string }>
+  /** A sentence for each key of the project's that it may not set. */
+  readonly withheld: ReadonlyArray<string>
+  /** What cannot be used of a refreshed catalogue. */
+  readonly catalogFaults: ReadonlyArray<string>
   readonly modelRemedy: string
   /** No provider is named and no key was found. */
   readonly offlineByDefault: boolean
@@ -89,9 +104,16 @@ const error = (what: string, remedy: string): Finding => ({ level: "error", what
 const warning = (what: string, remedy: string): Finding => ({ level: "warning", what, remedy })
 const note = (what: string, remedy: string): Finding => ({ level: "note", what, remedy })
 
-const ofSettings = ({ named, names, paths, settings }: DoctorFacts): ReadonlyArray<Finding> => [
+/** So many faults of a catalogue are told, which is written by a program. */
+const mostFaults = 3
+
+const ofSettings = ({ catalogFaults, named, names, paths, project_settings: project, settings, slips, trusted, withheld }: DoctorFacts): ReadonlyArray<Finding> => [
   ...settings.problems.map((problem) => error(`${paths.config.path}: ${problem}`, "mend the file; nimlet never writes over it")),
-  ...settings.ignored.map((key) => warning(`${paths.config.path}: ${key} means nothing to this version`, "look for a slip of the pen, or take it out")),
+  ...(project?.problems ?? []).map((problem) => (trusted ? error : warning)(`${project?.path}: ${problem}`, trusted ? "mend the file; nothing runs here until it is" : "mend the file before it is trusted")),
+  ...slips.map(({ file, key, meant }) => warning(`${file}: ${key} means nothing to this version`, meant === undefined ? "take it out" : `${meant} is meant, it seems`)),
+  ...withheld.map((sentence) => note(sentence, "say it in your own settings, if you want it")),
+  ...(project === null || project.in_force || project.problems.length > 0 ? [] : [note(`${project.path} is not in force: this project is not trusted`, "--approve or /trust on, when you trust this project's files")]),
+  ...catalogFaults.slice(0, mostFaults).map((sentence) => warning(`${sentence}; it is passed over`, "`nimlet models refresh` fetches the catalogue anew; without the file, what comes along is used")),
   ...named.filter((name) => !names.includes(name)).map((name) =>
     warning(`${paths.config.path}: extensions.${name} is set, and no extension of that name was found`, "look for a slip of the pen, or install it"))
 ]
@@ -128,7 +150,7 @@ const ofMachine = ({ paths, programs }: DoctorFacts): ReadonlyArray<Finding> => 
 
 /** The report on the facts, findings by weight. */
 export const doctorReport = (facts: DoctorFacts): DoctorReport => {
-  const { auth: _auth, discoveryWarnings: _warnings, modelRemedy: _remedy, named: _named, names: _names, offlineByDefault: _offline, required: _required, ...told } = facts
+  const { auth: _auth, catalogFaults: _faults, slips: _slips, withheld: _withheld, discoveryWarnings: _warnings, modelRemedy: _remedy, named: _named, names: _names, offlineByDefault: _offline, required: _required, ...told } = facts
   const all = [...ofSettings(facts), ...ofModel(facts), ...ofExtensions(facts), ...ofMachine(facts)]
   const findings = (["error", "warning", "note"] as const).flatMap((level) => all.filter((finding) => finding.level === level))
   return { ...told, ok: !findings.some(({ level }) => level === "error"), findings }

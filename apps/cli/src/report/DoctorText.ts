@@ -11,7 +11,7 @@ const marks = { error: "error  ", warning: "warning", note: "note   " } as const
 /** The whole report: what is set up how, then what is wrong and what helps. */
 export const doctorText = (report: DoctorReport, home: string): string => {
   const place = ({ exists, path }: { readonly exists: boolean; readonly path: string }) => `${path}${exists ? "" : " (not there)"}`
-  const { extensions, findings, model, paths, programs, roots, settings, started, terminal } = report
+  const { extensions, findings, model, paths, programs, project_settings: project, roots, settings, started, terminal } = report
   const key = model.key_from === null ? "no key" : model.key_from === "flag" ? "key from --api-key" : `key from ${model.key_from}`
   const parts = [
     ...section(`nimlet ${report.version}`, [
@@ -25,6 +25,7 @@ export const doctorText = (report: DoctorReport, home: string): string => {
     ]),
     ...section("Files", [
       row("config", place(paths.config)),
+      ...(project === null ? [] : [row("project", `${project.path}${project.in_force ? "" : " (not in force)"}`)]),
       row("auth", place(paths.auth)),
       row("sessions", place(paths.sessions)),
       row("logs", place(paths.logs))
