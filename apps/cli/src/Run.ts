@@ -89,12 +89,12 @@ const protectedPaths = Effect.map(Operations, ({ files }) => (given: string) =>
     Effect.orElseSucceed(() => Option.none())
   ))
 
-/** Looks at the project's files, and tells, once, when they are left out. */
-const settling = (trust: Trust, invocation: Invocation, mode: Mode) => {
-  let told = invocation.noApprove
+/** Looks at the project's files, and tells, once, when they are left out and nobody has said that they shall be. */
+const settling = (trust: Trust, mode: Mode) => {
+  let told = false
   return Effect.gen(function*() {
-    const { files, trusted } = yield* trust.resolve
-    if (trusted || files.length === 0 || told) return
+    const { decided, files, trusted } = yield* trust.resolve
+    if (trusted || decided || files.length === 0 || told) return
     told = true
     yield* mode.notice(skippedNotice)
   })
@@ -167,7 +167,7 @@ export const run = Effect.fnUntraced(function*(
   const workspace = yield* fs.realPath(host.cwd).pipe(Effect.orElseSucceed(() => host.cwd))
   const home = yield* fs.realPath(host.home).pipe(Effect.orElseSucceed(() => host.home))
   const trust = yield* projectTrust(invocation, host, workspace, mode)
-  const settle = settling(trust, invocation, mode)
+  const settle = settling(trust, mode)
   yield* settle
   const inForce = yield* settingsInForce(host.home, workspace, trust)
   const { settings } = inForce

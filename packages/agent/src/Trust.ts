@@ -19,6 +19,8 @@ export interface ProjectChange {
 export interface TrustState {
   /** Its files are loaded. */
   readonly trusted: boolean
+  /** Yes or no was said to these very files, for this run on the command line or for good. */
+  readonly decided: boolean
   /** The files that can act, sorted. */
   readonly files: ReadonlyArray<ProjectFile>
   /** Those that no yes covers. */
@@ -94,7 +96,7 @@ export const makeTrust = (options: TrustOptions): Effect.Effect<Trust, never, Fi
   Effect.map(Effect.context<FileSystem.FileSystem | Path.Path>(), (context) => {
     const { ask, file, home, workspace } = options
     let { answer } = options
-    let state: TrustState = { trusted: false, files: [], changes: [] }
+    let state: TrustState = { trusted: false, decided: false, files: [], changes: [] }
     // A yes or no of this run that could not be saved, or is not to be.
     let unsaved: TrustRecords = {}
     let lasts = true
@@ -110,17 +112,17 @@ export const makeTrust = (options: TrustOptions): Effect.Effect<Trust, never, Fi
 
     const resolve = Effect.gen(function*() {
       const files = yield* find
-      if (answer !== undefined || workspace === home) return (state = { trusted: answer ?? false, files, changes: [] })
+      if (answer !== undefined || workspace === home) return (state = { trusted: answer ?? false, decided: answer !== undefined, files, changes: [] })
       const records = { ...(yield* readTrust(file)), ...unsaved }
       const { changes, said } = judge(files, records, workspace, yield* placeOf(workspace))
-      state = { trusted: said ?? false, files, changes }
+      state = { trusted: said ?? false, decided: said !== undefined && files.length > 0, files, changes }
       if (said !== undefined || ask === undefined) return state
       const answered = yield* ask(state)
       if (answered === undefined) return state
       const { remember, trusted } = answered
       lasts = remember
       yield* Effect.ignore(save(trusted, files))
-      return (state = { ...state, trusted, changes: trusted ? [] : changes })
+      return (state = { ...state, trusted, decided: remember, changes: trusted ? [] : changes })
     })
 
     return {
@@ -131,7 +133,7 @@ export const makeTrust = (options: TrustOptions): Effect.Effect<Trust, never, Fi
           if (workspace === home) return Effect.fail(new FileUnwritable({ file, why: "your home folder is no project; what is in it is yours" }))
           answer = undefined
           lasts = true
-          return Effect.map(save(trusted, files), () => (state = { trusted, files, changes: [] }))
+          return Effect.map(save(trusted, files), () => (state = { trusted, decided: true, files, changes: [] }))
         }).pipe(Effect.provideContext(context)),
       wrote: (path) =>
         Effect.gen(function*() {
