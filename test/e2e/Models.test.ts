@@ -46,7 +46,8 @@ describe("models refresh", () => {
     anthropic: {
       id: "anthropic",
       models: {
-        "claude-next": { id: "claude-next", name: "Claude Next", reasoning: false, tool_call: true, modalities: { input: ["text", "image"], output: ["text"] }, limit: { context: 3_000_000, output: 200_000 }, cost: { input: 7, output: 70, cache_read: 0.7 } },
+        "claude-next": { id: "claude-next", name: "Claude Next", reasoning: false, tool_call: true, modalities: { input: ["text", "image"], output: ["text"] }, limit: { context: 3_000_000, output: 200_000 }, cost: { input: 7, output: 70, cache_read: 0.7, tiers: [{ input: 14, output: 100, cache_read: 1.4, tier: { type: "context", size: 200_000 } }], context_over_200k: { input: 1, output: 1 } } },
+        "claude-old": { id: "claude-old", cost: { input: 1, output: 2, context_over_200k: { input: 2, output: 3 } } },
         "claude-mute": { id: "claude-mute", tool_call: false },
         broken: { id: 7 }
       }
@@ -58,17 +59,20 @@ describe("models refresh", () => {
   it("fetches the catalogue that is named, checks it, and keeps what is of use; runs know it from then on", async () => {
     await using space = await makeWorkspace()
     await using server = await serveText(200, catalogue)
-    await using stub = await startModelStub([{ text: "ok", usage: { input: 10, output: 100 } }])
+    await using stub = await startModelStub([{ text: "ok", usage: { input: 10, output: 100 } }, { text: "ok", usage: { input: 300_000, output: 100 } }])
     await configure(space, server.url)
     const run = await space.nimlet(["models", "refresh"])
     expect([run.code, run.stderr]).toEqual([0, ""])
-    expect(run.stdout).toMatch(/anthropic 1; 1 could not be read/)
-    expect(await listed(space, ["models", "list", "--json", "claude-next"])).toMatchObject([{ context_window: 3_000_000, max_output: 200_000, images: true, thinking_levels: ["off"], cost: { input: 7, output: 70, cache_read: 0.7 } }])
+    expect(run.stdout).toMatch(/anthropic 2; 1 could not be read/)
+    expect(await listed(space, ["models", "list", "--json", "claude-next"])).toMatchObject([{ context_window: 3_000_000, max_output: 200_000, images: true, thinking_levels: ["off"], cost: { input: 7, output: 70, cache_read: 0.7, tiers: [{ above: 200_000, input: 14, output: 100, cache_read: 1.4 }] } }])
+    expect(await listed(space, ["models", "list", "--json", "claude-old"])).toMatchObject([{ cost: { input: 1, output: 2, tiers: [{ above: 200_000, input: 2, output: 3 }] } }])
     expect(JSON.stringify(await listed(space, ["models", "list", "--json"]))).not.toMatch(/claude-mute|unheard/)
     const answered = await space.nimlet(["--mode", "json", "--provider", "anthropic", "--model", "claude-next", "hi"], { env: anthropic.env(stub.url) })
     expect(records(answered.stdout).find(({ type }) => type === "step_end")!["usage"]["cost"]).toBeCloseTo((10 * 7 + 100 * 70) / 1e6, 12)
+    const long = await space.nimlet(["--mode", "json", "--provider", "anthropic", "--model", "claude-next", "hi"], { env: anthropic.env(stub.url) })
+    expect(records(long.stdout).find(({ type }) => type === "step_end")!["usage"]["cost"]).toBeCloseTo((300_000 * 14 + 100 * 100) / 1e6, 12)
     const told = await space.nimlet(["--mode", "json", "--provider", "offline", "/models refresh"])
-    expect(records(told.stdout).find(({ type, role }) => type === "message" && role === "assistant")).toMatchObject({ content: expect.stringContaining("anthropic 1") })
+    expect(records(told.stdout).find(({ type, role }) => type === "message" && role === "assistant")).toMatchObject({ content: expect.stringContaining("anthropic 2") })
   })
 
   it.each<readonly [number, string, RegExp]>([
@@ -136,6 +140,16 @@ export default async function (pi) {
     await rpc.turn(rpc.send("prompt", { message: "go" }))
     expect(await rpc.ask("stats")).toMatchObject({ model: "unheard", input_tokens: 100 })
     await rpc.end()
+  })
+
+  it("may say of each model where it is and how it is asked", async () => {
+    await using space = await makeWorkspace()
+    await using stub = await startModelStub([{ text: "one" }, { text: "two" }])
+    await install(space, `export default (pi) => pi.registerProvider("mixed", { apiKey: "k", api: "openai-completions", baseUrl: process.env.STUB + "/v1", models: [
+      { id: "plain" }, { id: "claude", api: "anthropic-messages", baseUrl: process.env.STUB, headers: { "x-team": "7" } }
+    ] })`)
+    for (const model of ["plain", "claude"]) expect((await space.nimlet(["-p", "--provider", "mixed", "--model", model, "hi"], { env: { STUB: stub.url } })).code).toBe(0)
+    expect(stub.requests.map(({ headers, path }) => [path, headers["x-team"]])).toEqual([["/v1/chat/completions", undefined], ["/v1/messages", "7"]])
   })
 
   it("moves a known provider only when it may have that one's key, or brings its own", async () => {

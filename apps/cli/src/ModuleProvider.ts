@@ -1,23 +1,24 @@
 /** A provider as a TypeScript extension registers it (`pi.registerProvider`, seed 004), as the settings of a provider. Pure. */
 import { Redacted, Result, Schema } from "effect"
 import * as SchemaIssue from "effect/SchemaIssue"
-import { type ModelEntry, type ProviderSettings, type ThinkingLevel, thinkingLevels } from "@nimlet/provider"
+import { type OfferedModel, type ProviderSettings, type ThinkingLevel, thinkingLevels } from "@nimlet/provider"
 
 const Dollars = Schema.Number.check(Schema.isGreaterThanOrEqualTo(0))
 const Tokens = Schema.Int.check(Schema.isGreaterThan(0))
 
+const rates = { input: Dollars, output: Dollars, cacheRead: Schema.optionalKey(Dollars), cacheWrite: Schema.optionalKey(Dollars) }
+const Rates = Schema.Struct(rates)
+
 const ModuleModel = Schema.Struct({
   id: Schema.NonEmptyString,
+  api: Schema.optionalKey(Schema.String),
+  baseUrl: Schema.optionalKey(Schema.String),
+  headers: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   name: Schema.optionalKey(Schema.String),
   reasoning: Schema.optionalKey(Schema.Boolean),
   thinkingLevelMap: Schema.optionalKey(Schema.Record(Schema.String, Schema.NullOr(Schema.String))),
   input: Schema.optionalKey(Schema.Array(Schema.String)),
-  cost: Schema.optionalKey(Schema.Struct({
-    input: Dollars,
-    output: Dollars,
-    cacheRead: Schema.optionalKey(Dollars),
-    cacheWrite: Schema.optionalKey(Dollars)
-  })),
+  cost: Schema.optionalKey(Schema.Struct({ ...rates, tiers: Schema.optionalKey(Schema.Array(Schema.Struct({ ...rates, inputTokensAbove: Tokens }))) })),
   contextWindow: Schema.optionalKey(Tokens),
   maxTokens: Schema.optionalKey(Tokens),
   compat: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown))
@@ -41,10 +42,20 @@ const levelsOf = ({ reasoning, thinkingLevelMap = {} }: typeof ModuleModel.Type)
     ? thinkingLevels.filter((level) => Object.hasOwn(thinkingLevelMap, level) ? thinkingLevelMap[level] !== null : level !== "xhigh" && level !== "max")
     : ["off"]
 
-const entryOf = (model: typeof ModuleModel.Type): ModelEntry => {
-  const { compat = {}, contextWindow, cost, id, input, maxTokens, name } = model
+const ratesOf = ({ cacheRead, cacheWrite, input, output }: typeof Rates.Type) => ({
+  input,
+  output,
+  ...(cacheRead === undefined ? {} : { cache_read: cacheRead }),
+  ...(cacheWrite === undefined ? {} : { cache_write: cacheWrite })
+})
+
+const entryOf = (model: typeof ModuleModel.Type): OfferedModel => {
+  const { api, baseUrl, compat = {}, contextWindow, cost, headers, id, input, maxTokens, name } = model
   return {
     id,
+    ...(api === undefined ? {} : { api }),
+    ...(baseUrl === undefined ? {} : { endpoint: baseUrl }),
+    ...(headers === undefined ? {} : { headers }),
     ...(name === undefined ? {} : { name }),
     ...(contextWindow === undefined ? {} : { context_window: contextWindow }),
     ...(maxTokens === undefined ? {} : { max_output: maxTokens }),
@@ -52,10 +63,8 @@ const entryOf = (model: typeof ModuleModel.Type): ModelEntry => {
     ...(model.reasoning === undefined ? {} : { thinking: levelsOf(model) }),
     ...(cost === undefined ? {} : {
       cost: {
-        input: cost.input,
-        output: cost.output,
-        ...(cost.cacheRead === undefined ? {} : { cache_read: cost.cacheRead }),
-        ...(cost.cacheWrite === undefined ? {} : { cache_write: cost.cacheWrite })
+        ...ratesOf(cost),
+        ...(cost.tiers === undefined ? {} : { tiers: cost.tiers.map((tier) => ({ above: tier.inputTokensAbove, ...ratesOf(tier) })) })
       }
     }),
     strict_tools: compat["supportsStrictMode"] === true || compat["supportsStrictTools"] === true,
@@ -82,7 +91,7 @@ export const moduleProvider = (config: unknown): Result.Result<ModuleProvider, s
   const { api, apiKey, baseUrl, headers = {}, models } = decoded.success
   if (apiKey?.startsWith("!") === true) return Result.fail("apiKey: a key that a command prints cannot be had; name a variable, as \"$NAME\"")
   const variable = apiKey === undefined ? undefined : variableIn(apiKey)
-  const inHeaders = Object.values(headers).flatMap((value) => variableIn(value) ?? [])
+  const inHeaders = [headers, ...(models ?? []).map((model) => model.headers ?? {})].flatMap((one) => Object.values(one)).flatMap((value) => variableIn(value) ?? [])
   return Result.succeed({
     variables: [...new Set([...(variable === undefined ? [] : [variable]), ...inHeaders])],
     settings: {

@@ -23,6 +23,10 @@ const maySee = (name: string, extension: ExtensionFigures | undefined, { setting
 
 const allowing = (name: string, extension: string): string => `to allow it, put ${name} into extensions.${extension}.env in ~/.nimlet/config.json`
 
+/** Where requests would go, as far as the settings say. */
+const endpointsOf = ({ endpoint, models = [] }: ProviderSettings): ReadonlyArray<string> =>
+  [endpoint, ...models.map((model) => typeof model === "object" ? model.endpoint : undefined)].filter((one) => one !== undefined)
+
 /** What extensions offer, and what is refused of it. */
 interface Offered {
   readonly providers: ReadonlyArray<readonly [name: string, settings: ProviderSettings]>
@@ -75,14 +79,15 @@ const ofModules = (figures: ReadonlyArray<ExtensionFigures>, rules: OfferRules):
     const refused = variables.filter((variable) => !maySee(variable, figure, rules))
     if (refused.length > 0) return warn(`is left out: it may not be sent ${refused.join(", ")}, a key of another provider; ${allowing("the name", figure.manifest.name)}`)
     const keys = keysOf(name, rules.settings)
-    if (keys === undefined) return settings.endpoint === undefined ? warn("is left out: it has no baseUrl") : [[name, settings]]
+    const endpoints = endpointsOf(settings)
+    if (keys === undefined) return endpoints.length === 0 ? warn("is left out: it has no baseUrl") : [[name, settings]]
     const before = Object.hasOwn(rules.settings.providers ?? {}, name) ? rules.settings.providers?.[name] : undefined
     const brings = settings.api_key !== undefined || settings.api_key_env !== undefined
     const allowed = keys.length > 0 && keys.every((variable) => maySee(variable, figure, rules))
-    if (settings.endpoint !== undefined && !brings && keys.length > 0 && !allowed) {
-      return warn(`stays where it is: its key would be sent to ${settings.endpoint}; ${allowing(keys.join(", "), figure.manifest.name)}`)
+    if (endpoints.length > 0 && !brings && keys.length > 0 && !allowed) {
+      return warn(`stays where it is: its key would be sent to ${[...new Set(endpoints)].join(", ")}; ${allowing(keys.join(", "), figure.manifest.name)}`)
     }
-    return [[name, { ...before, ...settings, ...(settings.endpoint === undefined || allowed ? {} : { auth_file: false }) }]]
+    return [[name, { ...before, ...settings, ...(endpoints.length === 0 || allowed ? {} : { auth_file: false }) }]]
   }))
   return { providers, warnings }
 }

@@ -2,7 +2,7 @@
 import { Effect, type FileSystem } from "effect"
 import type { KnownModel, ModelCommands, Settings } from "@nimlet/agent"
 import { Extensions } from "@nimlet/extension"
-import type { ListedModel, Prices } from "@nimlet/provider"
+import type { ListedModel, Prices, Rates } from "@nimlet/provider"
 import type { Host } from "./Host.ts"
 import { withOffered } from "./Model.ts"
 
@@ -15,6 +15,8 @@ export interface RunModels {
   readonly known: Effect.Effect<ReadonlyArray<KnownModel>>
 }
 
+const ratesOf = ({ cacheRead = 0, cacheWrite = 0, input = 0, output = 0 }: Partial<Rates> = {}) => ({ input, output, cacheRead, cacheWrite })
+
 /** A model as seed 004 has one. */
 const moduleModel = ({ compat, contextWindow, images, maxOutput = 0, model, name = model, prices, provider, ready, thinkingLevels }: ListedModel): KnownModel => ({
   id: model,
@@ -22,7 +24,7 @@ const moduleModel = ({ compat, contextWindow, images, maxOutput = 0, model, name
   provider,
   reasoning: thinkingLevels.some((level) => level !== "off"),
   input: images ? ["text", "image"] : ["text"],
-  cost: { input: prices?.input ?? 0, output: prices?.output ?? 0, cacheRead: prices?.cacheRead ?? 0, cacheWrite: prices?.cacheWrite ?? 0 },
+  cost: { ...ratesOf(prices), ...(prices?.tiers === undefined ? {} : { tiers: prices.tiers.map((tier) => ({ inputTokensAbove: tier.above, ...ratesOf(tier) })) }) },
   contextWindow,
   maxTokens: maxOutput,
   compat: {

@@ -75,9 +75,11 @@ export const totalsOf = (entries: Entries, pricesOf: PriceList = () => undefined
     const { model = "", provider = "", usage } = entry
     if (usage === undefined) continue
     const key = JSON.stringify([provider, model])
-    const so = byModel.get(key) ?? { provider, model, answers: 0, input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
+    const prices = pricesOf(provider, model)
+    const so = byModel.get(key) ?? { provider, model, answers: 0, input: 0, output: 0, cacheRead: 0, cacheWrite: 0, ...(prices === undefined ? {} : { cost: 0 }) }
     byModel.set(key, {
       ...so,
+      ...(prices === undefined ? {} : { cost: (so.cost ?? 0) + costOfUsage(usage, prices) }),
       answers: so.answers + 1,
       input: so.input + usage.input_tokens,
       output: so.output + usage.output_tokens,
@@ -85,10 +87,7 @@ export const totalsOf = (entries: Entries, pricesOf: PriceList = () => undefined
       cacheWrite: so.cacheWrite + (usage.cache_write_tokens ?? 0)
     })
   }
-  const models = [...byModel.values()].map((one): ModelTotals => {
-    const prices = pricesOf(one.provider, one.model)
-    return prices === undefined ? one : { ...one, cost: costOf(one, prices) }
-  })
+  const models = [...byModel.values()]
   const costs = models.map(({ cost }) => cost)
   const known = costs.every((cost) => cost !== undefined)
   return {

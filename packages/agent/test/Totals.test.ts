@@ -21,6 +21,14 @@ describe("what a session has used", () => {
     assert.closeTo(totalsOf(entries, () => ({ input: 1, output: 1 })).cost ?? 0, 2030 / 1e6, 1e-12)
   })
 
+  it("is priced request by request: one beyond a size costs more as a whole, and no sum of smaller ones does", () => {
+    const prices = { input: 2, output: 10, cacheRead: 1, tiers: [{ above: 1_000_000, input: 8, output: 40 }, { above: 200_000, input: 4, output: 15, cacheRead: 2 }] }
+    const cost = (...entries: ReadonlyArray<AssistantEntry>) => totalsOf(entries, () => prices).cost ?? 0
+    assert.closeTo(cost(answer("a", 200_000, 100), answer("a", 150_000, 100)), (350_000 * 2 + 200 * 10) / 1e6, 1e-12)
+    assert.closeTo(cost(answer("a", 200_001, 100, { read: 100_000 })), (100_001 * 4 + 100_000 * 2 + 100 * 15) / 1e6, 1e-12)
+    assert.closeTo(cost(answer("a", 1_500_000, 100, { read: 1_000_000 }), answer("a", 10, 0)), (1_500_000 * 8 + 100 * 40 + 20) / 1e6, 1e-12)
+  })
+
   it("reads well", () => {
     const text = totalsText(totalsOf([answer("a", 7, 1), answer("b", 7, 1, { read: 4 })], () => ({ input: 1_000_000, output: 0 })))
     assert.deepStrictEqual(text.split("\n"), ["0 messages of yours, 0 tool calls", "p a: 1 answer, 7 tokens in, 1 out, $7.00", "p b: 1 answer, 7 tokens in (4 from the cache, 0 into it), 1 out, $7.00", "together $14.00"])

@@ -3,11 +3,16 @@ import { Schema } from "effect"
 import { type ThinkingLevel, thinkingLevels } from "./Thinking.ts"
 
 /** Dollars for a million tokens. Where a cache has no price of its own, its tokens cost what input does. */
-export interface Prices {
+export interface Rates {
   readonly input: number
   readonly output: number
   readonly cacheRead?: number
   readonly cacheWrite?: number
+}
+
+/** What a model costs. Where there are tiers, a request whose input has more tokens than one is `above` costs that, as a whole. */
+export interface Prices extends Rates {
+  readonly tiers?: ReadonlyArray<Rates & { readonly above: number }>
 }
 
 /** Special things that not every model of an interface takes; what is absent it does not. */
@@ -39,6 +44,8 @@ export interface ModelInfo {
 const Tokens = Schema.Int.check(Schema.isGreaterThan(0))
 const Dollars = Schema.Number.check(Schema.isGreaterThanOrEqualTo(0))
 
+const rates = { input: Dollars, output: Dollars, cache_read: Schema.optionalKey(Dollars), cache_write: Schema.optionalKey(Dollars) }
+
 /**
  * A model as `providers.NAME.models` of the settings has it, and the file of a refreshed catalogue. `cost` is in dollars
  * for a million tokens. What is left out is as the catalogue or its defaults say.
@@ -51,16 +58,28 @@ export const ModelEntry = Schema.Struct({
   images: Schema.optionalKey(Schema.Boolean),
   thinking: Schema.optionalKey(Schema.Array(Schema.Literals(thinkingLevels))),
   cost: Schema.optionalKey(Schema.Struct({
-    input: Dollars,
-    output: Dollars,
-    cache_read: Schema.optionalKey(Dollars),
-    cache_write: Schema.optionalKey(Dollars)
+    ...rates,
+    tiers: Schema.optionalKey(Schema.Array(Schema.Struct({ ...rates, above: Tokens })))
   })),
   strict_tools: Schema.optionalKey(Schema.Boolean),
   grammar_tools: Schema.optionalKey(Schema.Boolean)
 })
 /** A model as files have it. */
 export type ModelEntry = typeof ModelEntry.Type
+
+interface WrittenRates {
+  readonly input: number
+  readonly output: number
+  readonly cache_read?: number
+  readonly cache_write?: number
+}
+
+const ratesOf = ({ cache_read, cache_write, input, output }: WrittenRates): Rates => ({
+  input,
+  output,
+  ...(cache_read === undefined ? {} : { cacheRead: cache_read }),
+  ...(cache_write === undefined ? {} : { cacheWrite: cache_write })
+})
 
 /** What an entry says, over what was known before. */
 export const withEntry = (info: ModelInfo, entry: ModelEntry): ModelInfo => {
@@ -74,10 +93,8 @@ export const withEntry = (info: ModelInfo, entry: ModelEntry): ModelInfo => {
     ...(thinking === undefined ? {} : { thinkingLevels: thinking.length === 0 ? ["off"] : thinking }),
     ...(cost === undefined ? {} : {
       prices: {
-        input: cost.input,
-        output: cost.output,
-        ...(cost.cache_read === undefined ? {} : { cacheRead: cost.cache_read }),
-        ...(cost.cache_write === undefined ? {} : { cacheWrite: cost.cache_write })
+        ...ratesOf(cost),
+        ...(cost.tiers === undefined || cost.tiers.length === 0 ? {} : { tiers: cost.tiers.map((tier) => ({ above: tier.above, ...ratesOf(tier) })) })
       }
     }),
     compat: {
@@ -88,12 +105,14 @@ export const withEntry = (info: ModelInfo, entry: ModelEntry): ModelInfo => {
   }
 }
 
-/** What tokens cost, in dollars. Tokens of the cache are part of `input`. */
+/** What the tokens of one request cost, in dollars. Tokens of the cache are part of `input`. */
 export const costOf = (
   tokens: { readonly input: number; readonly output: number; readonly cacheRead: number; readonly cacheWrite: number },
   prices: Prices
 ): number => {
-  const { cacheRead = prices.input, cacheWrite = prices.input } = prices
+  const reached = (prices.tiers ?? []).filter(({ above }) => tokens.input > above)
+  const held = reached.reduce<Rates & { readonly above: number }>((highest, tier) => tier.above > highest.above ? tier : highest, { ...prices, above: 0 })
+  const { cacheRead = held.input, cacheWrite = held.input } = held
   const fresh = Math.max(0, tokens.input - tokens.cacheRead - tokens.cacheWrite)
-  return (fresh * prices.input + tokens.output * prices.output + tokens.cacheRead * cacheRead + tokens.cacheWrite * cacheWrite) / 1_000_000
+  return (fresh * held.input + tokens.output * held.output + tokens.cacheRead * cacheRead + tokens.cacheWrite * cacheWrite) / 1_000_000
 }

@@ -15,6 +15,15 @@ import {
 import type { Endpoint } from "./providers/Endpoint.ts"
 import * as Scripted from "./Scripted.ts"
 
+/** A model that is had in a way of its own, as an extension may offer one; files cannot say so. */
+export interface OfferedModel extends ModelEntry {
+  /** In place of its provider's. */
+  readonly endpoint?: string
+  readonly api?: string
+  /** Beside its provider's. */
+  readonly headers?: { readonly [name: string]: string }
+}
+
 /** Settings of one provider, as in `config.json` under `providers.NAME`, or as an extension offers it. */
 export interface ProviderSettings {
   readonly endpoint?: string
@@ -33,7 +42,7 @@ export interface ProviderSettings {
   /** Whether it must have a key. Default: yes when a variable or an entry of `auth.json` is named for it. */
   readonly requires_api_key?: boolean
   /** Models it has, by id or with what is to be known of them; the first is its default. */
-  readonly models?: ReadonlyArray<string | ModelEntry>
+  readonly models?: ReadonlyArray<string | OfferedModel>
   readonly last_model?: string
   /** Options merged into each request, in the AI SDK's names for this provider. */
   readonly options?: { readonly [name: string]: unknown }
@@ -113,12 +122,16 @@ export const baseUrl = (endpoint: string, api: Api = "openai-chat"): string | un
   return `${url.origin}${path === "" ? versionPath(api) : path}${url.search}`
 }
 
-const idOf = (entry: string | ModelEntry): string => typeof entry === "string" ? entry : entry.id
+const idOf = (entry: string | OfferedModel): string => typeof entry === "string" ? entry : entry.id
+
+/** What the settings of a provider say of one of its models. */
+const entryIn = (settings: ProviderSettings | undefined, model: string): OfferedModel | undefined =>
+  settings?.models?.filter((entry) => typeof entry === "object").find(({ id }) => id === model)
 
 /** What the settings say of a model, over what the catalogue does. */
 const settled = (info: ModelInfo, settings: ProviderSettings | undefined): ModelInfo => {
-  const given = settings?.models?.find((entry) => typeof entry !== "string" && entry.id === info.model)
-  return typeof given === "object" ? withEntry(info, given) : info
+  const given = entryIn(settings, info.model)
+  return given === undefined ? info : withEntry(info, given)
 }
 
 const offline: ModelInfo = { provider: "offline", model: "offline", contextWindow: 128_000, images: false, thinkingLevels: ["off"], compat: {} }
@@ -167,8 +180,8 @@ const make = Effect.fnUntraced(function*(options: ModelsOptions): Effect.fn.Retu
   /** A server of one's own may want no key; one that is known to want one, or whose variable is named, must have it. */
   const needsKey = (provider: string, file: AuthFile): boolean =>
     settingsOf(provider)?.requires_api_key ?? (variablesOf(provider).length > 0 || own(file.entries, provider) !== undefined)
-  const headersOf = ({ headers = {} }: ProviderSettings = {}): { readonly [name: string]: string } =>
-    Object.fromEntries(Object.entries(headers).flatMap(([name, value]) => {
+  const headersOf = (...all: ReadonlyArray<Pick<ProviderSettings, "headers"> | undefined>): { readonly [name: string]: string } =>
+    Object.fromEntries(all.flatMap((one) => Object.entries(one?.headers ?? {})).flatMap(([name, value]) => {
       const said = value.startsWith("$") ? options.environment[value.slice(1).replace(/^\{(.*)\}$/, "$1")] : value
       return said === undefined ? [] : [[name, said]]
     }))
@@ -194,14 +207,14 @@ const make = Effect.fnUntraced(function*(options: ModelsOptions): Effect.fn.Retu
       return now
     }).pipe(Effect.asVoid)
 
-  const endpointOf = (provider: string, api: Api, preset: Preset | undefined, ref: ModelRef): Effect.Effect<string, InvalidEndpoint> => {
+  const endpointOf = (provider: string, api: Api, preset: Preset | undefined, ref: ModelRef, entry: OfferedModel | undefined): Effect.Effect<string, InvalidEndpoint> => {
     const moved = preset?.endpointVariable === undefined ? undefined : options.environment[preset.endpointVariable]
-    const endpoint = ref.endpoint ?? settingsOf(provider)?.endpoint ?? (moved === "" ? undefined : moved) ?? preset?.endpoint ?? ""
+    const endpoint = ref.endpoint ?? entry?.endpoint ?? settingsOf(provider)?.endpoint ?? (moved === "" ? undefined : moved) ?? preset?.endpoint ?? ""
     const url = baseUrl(endpoint, api)
     return url === undefined ? Effect.fail(new InvalidEndpoint({ provider, endpoint })) : Effect.succeed(url)
   }
-  const apiOf = (provider: string, preset: Preset | undefined, ref: ModelRef): Effect.Effect<Api, UnknownApi> => {
-    const name = ref.api ?? settingsOf(provider)?.api ?? preset?.api ?? "openai-chat"
+  const apiOf = (provider: string, preset: Preset | undefined, ref: ModelRef, entry: OfferedModel | undefined): Effect.Effect<Api, UnknownApi> => {
+    const name = ref.api ?? entry?.api ?? settingsOf(provider)?.api ?? preset?.api ?? "openai-chat"
     const api = own(apiNames, name)
     return api === undefined ? Effect.fail(new UnknownApi({ provider, api: name, known: Object.keys(apiNames) })) : Effect.succeed(api)
   }
@@ -212,9 +225,10 @@ const make = Effect.fnUntraced(function*(options: ModelsOptions): Effect.fn.Retu
     if (preset === undefined && settings === undefined && ref.endpoint === undefined) {
       return yield* new UnknownProvider({ provider, known })
     }
-    const api = yield* apiOf(provider, preset, ref)
-    const baseURL = yield* endpointOf(provider, api, preset, ref)
     const model = ref.model ?? settings?.last_model ?? settings?.models?.map(idOf)[0] ?? preset?.defaultModel
+    const entry = model === undefined ? undefined : entryIn(settings, model)
+    const api = yield* apiOf(provider, preset, ref, entry)
+    const baseURL = yield* endpointOf(provider, api, preset, ref, entry)
     if (model === undefined) return yield* new MissingModel({ provider })
     const [file, info, faults] = yield* Effect.all([authFile, about(provider, model), catalog.faults({ provider, model })], { concurrency: 2 })
     const { found, variables } = yield* search(provider, file, ref.apiKey)
@@ -222,7 +236,7 @@ const make = Effect.fnUntraced(function*(options: ModelsOptions): Effect.fn.Retu
     const wire = api === "openai-chat" && provider !== "openai" ? "openai-compatible" : api
     const loaded = Effect.tap(load[wire], (loaded) => rehearsal(wire, loaded))
     const thinks = info.thinkingLevels.some((level) => level !== "off")
-    const endpoint: Endpoint = { provider, model, baseURL, apiKey: Option.getOrUndefined(found)?.key, headers: headersOf(settings), thinks }
+    const endpoint: Endpoint = { provider, model, baseURL, apiKey: Option.getOrUndefined(found)?.key, headers: headersOf(settings, entry), thinks }
     const optionsName = api === "openai-responses" ? "openai" : api === "openai-chat" ? provider : api
     return {
       info,

@@ -138,6 +138,17 @@ it.layer(NodeServices.layer)("Models", (it) => {
         assert.strictEqual((yield* Effect.flip(wanted))._tag, "MissingCredential")
       }))
 
+    it.effect("may have models each at an address and behind an interface of its own", () =>
+      Effect.gen(function*() {
+        const mine = {
+          endpoint: "http://h", requires_api_key: false,
+          models: ["plain", { id: "gem", api: "google-generative-ai", endpoint: "http://g" }, { id: "other", endpoint: "http://o/two" }, { id: "odd", api: "soap" }]
+        }
+        const at = (model: string) => Effect.map(resolve({ providers: { mine } }, { provider: "mine", model }), ({ endpoint }) => Option.getOrNull(endpoint))
+        assert.deepStrictEqual(yield* Effect.all([at("plain"), at("gem"), at("other")]), ["http://h/v1", "http://g/v1beta", "http://o/two"])
+        assert.strictEqual((yield* Effect.flip(at("odd")))._tag, "UnknownApi")
+      }))
+
     it.effect("with settings that make no sense are errors of their own", () =>
       Effect.gen(function*() {
         const providers = { a: { endpoint: "ftp://x", models: ["m"] }, b: { endpoint: "http://x", api: "soap", models: ["m"] }, c: { endpoint: "http://x" }, d: {} }

@@ -1,6 +1,8 @@
 /** Models as programs and people read them: of `nimlet models list`, and of RPC's `list_models`. Pure. */
 import { Schema } from "effect"
-import { type ListedModel, thinkingLevels } from "@nimlet/provider"
+import { type ListedModel, type Rates, thinkingLevels } from "@nimlet/provider"
+
+const rates = { input: Schema.Number, output: Schema.Number, cache_read: Schema.optionalKey(Schema.Number), cache_write: Schema.optionalKey(Schema.Number) }
 
 /** A model. Windows are tokens, costs dollars for a million of them; `compat` are the names of seed 004. */
 export const ModelReport = Schema.Struct({
@@ -12,10 +14,9 @@ export const ModelReport = Schema.Struct({
   images: Schema.Boolean,
   thinking_levels: Schema.Array(Schema.Literals(thinkingLevels)),
   cost: Schema.optionalKey(Schema.Struct({
-    input: Schema.Number,
-    output: Schema.Number,
-    cache_read: Schema.optionalKey(Schema.Number),
-    cache_write: Schema.optionalKey(Schema.Number)
+    ...rates,
+    /** What a request costs that has more input tokens than one is `above`. */
+    tiers: Schema.optionalKey(Schema.Array(Schema.Struct({ ...rates, above: Schema.Number })))
   })),
   compat: Schema.optionalKey(Schema.Struct({
     supportsStrictMode: Schema.optionalKey(Schema.Boolean),
@@ -27,6 +28,13 @@ export const ModelReport = Schema.Struct({
 })
 /** A model. */
 export type ModelReport = typeof ModelReport.Type
+
+const ratesOf = ({ cacheRead, cacheWrite, input, output }: Rates) => ({
+  input,
+  output,
+  ...(cacheRead === undefined ? {} : { cache_read: cacheRead }),
+  ...(cacheWrite === undefined ? {} : { cache_write: cacheWrite })
+})
 
 /** A model as it is told. */
 export const aboutModel = ({ compat, contextWindow, images, maxOutput, model, name, prices, provider, ready, thinkingLevels }: ListedModel): ModelReport => {
@@ -40,12 +48,7 @@ export const aboutModel = ({ compat, contextWindow, images, maxOutput, model, na
     images,
     thinking_levels: thinkingLevels,
     ...(prices === undefined ? {} : {
-      cost: {
-        input: prices.input,
-        output: prices.output,
-        ...(prices.cacheRead === undefined ? {} : { cache_read: prices.cacheRead }),
-        ...(prices.cacheWrite === undefined ? {} : { cache_write: prices.cacheWrite })
-      }
+      cost: { ...ratesOf(prices), ...(prices.tiers === undefined ? {} : { tiers: prices.tiers.map((tier) => ({ above: tier.above, ...ratesOf(tier) })) }) }
     }),
     ...(strictTools === undefined && grammarTools === undefined ? {} : {
       compat: {

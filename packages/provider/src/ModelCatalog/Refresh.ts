@@ -20,6 +20,8 @@ const mostBytes = 64 * 1024 * 1024
 const Dollars = Schema.Number.check(Schema.isGreaterThanOrEqualTo(0))
 const Tokens = Schema.Number.check(Schema.isGreaterThan(0))
 
+const rates = { input: Dollars, output: Dollars, cache_read: Schema.optionalKey(Dollars), cache_write: Schema.optionalKey(Dollars) }
+
 /** A model as models.dev has it, as far as it is of use. */
 const PublicModel = Schema.Struct({
   id: Schema.NonEmptyString,
@@ -29,14 +31,32 @@ const PublicModel = Schema.Struct({
   modalities: Schema.optionalKey(Schema.Struct({ input: Schema.Array(Schema.String) })),
   limit: Schema.optionalKey(Schema.Struct({ context: Schema.Number, output: Schema.optionalKey(Schema.Number) })),
   cost: Schema.optionalKey(Schema.Struct({
-    input: Dollars,
-    output: Dollars,
-    cache_read: Schema.optionalKey(Dollars),
-    cache_write: Schema.optionalKey(Dollars)
+    ...rates,
+    /** Prices of requests beyond a size; the second is how older files have the one at 200,000 tokens. */
+    tiers: Schema.optionalKey(Schema.Array(Schema.Struct({ ...rates, tier: Schema.Struct({ type: Schema.String, size: Tokens }) }))),
+    context_over_200k: Schema.optionalKey(Schema.Struct(rates))
   }))
 })
+type Cost = NonNullable<typeof PublicModel.Type["cost"]>
 
 const isTokens = Schema.is(Tokens)
+
+const ratesOf = ({ cache_read, cache_write, input, output }: Omit<Cost, "context_over_200k" | "tiers">) => ({
+  input,
+  output,
+  ...(cache_read === undefined ? {} : { cache_read }),
+  ...(cache_write === undefined ? {} : { cache_write })
+})
+
+const tiersOf = ({ context_over_200k, tiers }: Cost) =>
+  tiers === undefined
+    ? context_over_200k === undefined ? [] : [{ above: 200_000, ...ratesOf(context_over_200k) }]
+    : tiers.flatMap(({ tier, ...one }) => tier.type === "context" ? [{ above: Math.floor(tier.size), ...ratesOf(one) }] : [])
+
+const costOf = (cost: Cost) => {
+  const tiers = tiersOf(cost)
+  return { ...ratesOf(cost), ...(tiers.length === 0 ? {} : { tiers }) }
+}
 
 const entryOf = ({ cost, id, limit, modalities, name, reasoning }: typeof PublicModel.Type): ModelEntry => ({
   id,
@@ -46,14 +66,7 @@ const entryOf = ({ cost, id, limit, modalities, name, reasoning }: typeof Public
   ...(modalities === undefined ? {} : { images: modalities.input.includes("image") }),
   // Which levels a model has it does not say: only that it has none is news.
   ...(reasoning === false ? { thinking: ["off"] satisfies ReadonlyArray<ThinkingLevel> } : {}),
-  ...(cost === undefined ? {} : {
-    cost: {
-      input: cost.input,
-      output: cost.output,
-      ...(cost.cache_read === undefined ? {} : { cache_read: cost.cache_read }),
-      ...(cost.cache_write === undefined ? {} : { cache_write: cost.cache_write })
-    }
-  })
+  ...(cost === undefined ? {} : { cost: costOf(cost) })
 })
 
 const decodeModel = Schema.decodeUnknownOption(PublicModel)
