@@ -1,9 +1,10 @@
 /** Files of this machine, held inside one workspace. */
-import { Effect, Exit, FileSystem, Path, Random, Scope } from "effect"
+import { Effect, Exit, FileSystem, Path, Scope } from "effect"
 import type { PlatformError } from "effect"
 import { FileQueue } from "../FileLocks.ts"
 import { FileFailed, PathOutside } from "../OperationError.ts"
 import type { FileInfo, FileKind, Files, Located } from "../Operations.ts"
+import { makeDrafts } from "./Drafts.ts"
 
 const CHUNK_BYTES = 64 * 1024
 const PERMISSION_BITS = 0o7777
@@ -39,6 +40,7 @@ export const makeLocalFiles = Effect.fnUntraced(function*(
   const path = yield* Path.Path
   const scope = yield* Effect.scope
   const locks = yield* FileQueue
+  const drafts = makeDrafts(fs, path)
   // Windows has no such flag, and a path there is resolved by then all the same.
   const noFollow = path.sep === "/"
 
@@ -170,7 +172,8 @@ export const makeLocalFiles = Effect.fnUntraced(function*(
     } else {
       yield* fs.makeDirectory(folder, { recursive: true }).pipe(Effect.mapError(failed(file.shown)))
     }
-    const temporary = path.join(folder, `.nimlet-${(yield* Random.nextBetween(0, 2 ** 52)).toString(36)}.tmp`)
+    yield* drafts.sweep(folder)
+    const temporary = yield* drafts.next(folder)
     yield* write(file, temporary, bytes, mode).pipe(
       Effect.andThen(fs.rename(temporary, file.real).pipe(Effect.mapError(failed(file.shown)))),
       Effect.onExit((exit) => Exit.isSuccess(exit) ? Effect.void : Effect.ignore(fs.remove(temporary, { force: true })))
