@@ -115,7 +115,7 @@ const readFlags = (
       continue
     }
     const value = equals < 0 ? argv[++at] : word.slice(equals + 1)
-    if (value === undefined || value === "") return fail(`${name} needs a value: ${name} ${flag?.value ?? "SHELL"}`)
+    if (value === undefined || value === "") return fail(`${name} needs a value: ${name} ${flag?.value ?? "SHELL"}${flag === undefined ? "" : ` (${flag.about})`}`)
     if (flag === undefined) {
       const shell = shells.find((each) => each === value)
       if (shell === undefined) return fail(`--completions takes ${shells.join(", ")}, not '${value}'`)

@@ -52,6 +52,7 @@ describe("parseArgv", () => {
     assert.include(problem("--provider"), "--provider")
     assert.include(problem("--model="), "--model")
     assert.include(problem("--tools", "read,,grep"), "--tools")
+    assert.include(problem("--tools", ""), "or none")
   })
 
   it("drops repeated tool names in any case, and knows none", () => {
