@@ -96,7 +96,8 @@ describe("a run with an extension that does not let go", () => {
     run.signal("SIGTERM")
     const { code, stdout } = await run.ended
     expect(code).toBe(143)
-    expect(records(stdout).at(-1)).toMatchObject({ type: "session_end", success: false })
+    expect(checkRecords(records(stdout), { mode: "rpc" })).toEqual([])
+    expect(records(stdout).slice(-2)).toMatchObject([{ type: "diagnostic", level: "error", message: "Interrupted" }, { type: "session_end", success: false }])
   })
 
   it("ends at once at a second signal, 20 ms behind the first, with everything that was started: also what left its group or belongs to a thread", async () => {
