@@ -93,6 +93,18 @@ describe("nimlet --mode rpc", () => {
     expectRight(stdout)
   })
 
+  it("answers also what stands right behind the command that ends it", async () => {
+    await using space = await makeWorkspace()
+    const rpc = startRpc(space, offline)
+    rpc.raw(`{"id":"end","type":"shutdown"}\n${[1, 2, 3].map((n) => `{"id":"late ${n}","type":"get_state"}\n`).join("")}`)
+    const { code, stdout } = await rpc.running.ended
+    expect(code).toBe(0)
+    expectRight(stdout)
+    expect(records(stdout).filter(({ type }) => type === "response")).toMatchObject([
+      { id: "end", ok: true, state: "stopped" }, ...[1, 2, 3].map((n) => ({ id: `late ${n}`, ok: false, error: "RPC is shutting down." }))
+    ])
+  })
+
   // J-034 J-075 J-076 J-077 J-078 J-079 J-080 J-081 J-082
   it("queues what is said within a turn, delivers it there, and tells each step of it", async () => {
     await using space = await makeWorkspace()

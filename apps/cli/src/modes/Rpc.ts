@@ -156,8 +156,11 @@ export const makeRpcMode = Effect.fnUntraced(function*(
       const save = (key: string, value: string) => Effect.provideContext(saveSetting(settingsFile, ["agent", key], value), files)
       const carryOut = yield* makeRpcCommands({ conversing, jobs, writer, modes, save, scope })
       const step = Effect.flatMap(Queue.take(commands), carryOut)
+      // What came with the last command.
+      const rest = Effect.andThen(Effect.yieldNow, Effect.flatMap(Queue.clear(commands), (all) => Effect.forEach(all, carryOut, { discard: true })))
       yield* Effect.ignore(Effect.repeat(step, { until: (last) => last })).pipe(
         // Who still says something while the last turn ends is answered, too.
+        Effect.andThen(Effect.ignore(rest)),
         Effect.andThen(Effect.forkScoped(Effect.ignore(Effect.forever(step)))),
         // What waits is said no more.
         Effect.ensuring(Effect.andThen(Effect.provideService(conversing.agent.clearQueued, EventSink, { publish }), jobs.end))
