@@ -154,16 +154,17 @@ export const makeRpcMode = Effect.fnUntraced(function*(
     converse: Effect.fnUntraced(function*(conversing) {
       yield* Deferred.succeed(idle, (input) => jobs.run(conversing.agent, input))
       const save = (key: string, value: string) => Effect.provideContext(saveSetting(settingsFile, ["agent", key], value), files)
-      const carryOut = yield* makeRpcCommands({ conversing, jobs, writer, modes, save, scope })
-      const step = Effect.flatMap(Queue.take(commands), carryOut)
+      const { answered, obey, stop } = yield* makeRpcCommands({ conversing, jobs, writer, modes, save, scope })
+      const step = Effect.flatMap(Queue.take(commands), obey)
       // What came with the last command.
-      const rest = Effect.andThen(Effect.yieldNow, Effect.flatMap(Queue.clear(commands), (all) => Effect.forEach(all, carryOut, { discard: true })))
+      const rest = Effect.andThen(Effect.yieldNow, Effect.flatMap(Queue.clear(commands), (all) => Effect.forEach(all, obey, { discard: true })))
+      // What waits is said no more.
+      const takenBack = Effect.provideService(conversing.agent.clearQueued, EventSink, { publish })
       yield* Effect.ignore(Effect.repeat(step, { until: (last) => last })).pipe(
         // Who still says something while the last turn ends is answered, too.
         Effect.andThen(Effect.ignore(rest)),
         Effect.andThen(Effect.forkScoped(Effect.ignore(Effect.forever(step)))),
-        // What waits is said no more.
-        Effect.ensuring(Effect.andThen(Effect.provideService(conversing.agent.clearQueued, EventSink, { publish }), jobs.end))
+        Effect.ensuring(stop.pipe(Effect.andThen(jobs.end), Effect.andThen(answered), Effect.andThen(takenBack)))
       )
       return { success: true, text: "" }
     })
