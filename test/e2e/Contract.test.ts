@@ -6,24 +6,25 @@ import { promisify } from "node:util"
 import { describe, expect, it } from "vitest"
 import { startModelStub } from "../kit/ModelStub.ts"
 import { anthropic } from "../kit/Providers.ts"
-import { strangers } from "../kit/RpcDriver.ts"
+import { startRpc, strangers } from "../kit/RpcDriver.ts"
 import { sessionFiles, sessionProblems } from "../kit/SavedSessions.ts"
 import { makeWorkspace, records, type RunResult, startNimlet, type Workspace } from "../kit/Workspace.ts"
 
 const root = join(import.meta.dirname, "../..")
 const read = (path: string) => ({ name: "read", args: { path } })
 
-/** An extension that answers events as told. */
-const answering = (answers: object) => ({
+/** An extension that answers events as told, and calls of its tools with `result`. */
+const answering = (answers: object, tools: ReadonlyArray<object> = [], result: object = {}) => ({
   manifest: { name: "answers", command: ["./answers.mjs"] },
   files: {
     "answers.mjs": `#!/usr/bin/env node
 import { createInterface } from "node:readline"
 const answers = ${JSON.stringify(answers)}
-console.log(JSON.stringify({ type: "register", commands: [], events: Object.keys(answers) }))
+console.log(JSON.stringify({ type: "register", commands: [], tools: ${JSON.stringify(tools)}, events: Object.keys(answers) }))
 for await (const line of createInterface({ input: process.stdin })) {
   const { event, id, type } = JSON.parse(line)
   if (type === "event") console.log(JSON.stringify({ type: "response", id, ...answers[event] }))
+  if (type === "tool") console.log(JSON.stringify({ type: "response", id, ...${JSON.stringify(result)} }))
 }
 `
   }
@@ -68,6 +69,21 @@ const kinds: { readonly [name: string]: Kind } = {
   "a second attempt": { steps: [{ status: 429, retryAfter: 0, times: 1, text: "At last." }], code: 0, holds: has("diagnostic") },
   "an interrupted answer": { steps: [{ deltas: ["half "], hang: 4 }], interruptAt: "half ", code: 130, holds: has("error", ({ message }) => message === "Interrupted") },
   "an interrupted call": { steps: [{ tools: [{ name: "bash", args: { command: "echo begun; sleep 60" } }, read("a.txt")] }], interruptAt: "tool_output_delta", code: 130, holds: has("tool_result", ({ is_error }) => is_error) },
+  "a stream that breaks off": { steps: [{ tools: [read("a.txt")] }, { deltas: ["half ", "an "], cutAfter: 2, times: 9 }], code: 1, holds: has("error", ({ step }) => step > 1) },
+  "an answer that the output limit cut": { steps: [{ text: "One, ", finish: "length" }, { text: "two." }], code: 0, holds: has("message", ({ content, final }) => final && content === "two.") },
+  "a filtered answer": { steps: [{ text: "", finish: "filter" }], code: 1, holds: has("error") },
+  "a turn that its tools end": {
+    steps: [{ text: "I deploy.", tools: [{ name: "deploy", args: {} }] }],
+    before: (space) => space.extension("deploys", answering({}, [{ name: "deploy", description: "d", input_schema: { type: "object" } }], { content: "deployed", terminate: true })),
+    code: 0,
+    holds: has("tool_result", ({ terminate }) => terminate)
+  },
+  "words of an extension within a turn": {
+    steps: [{ tools: [read("a.txt")] }, { text: "Heard." }, { text: "Again." }],
+    before: (space) => space.extension("says", answering({ tool_result: { user_message: { content: "by the way", deliver_as: "follow_up" } } })),
+    code: 0,
+    holds: has("message", ({ content, role }) => role === "user" && content === "by the way")
+  },
   "compaction": {
     steps: [{ tools: [read("long.txt")] }, { tools: [read("long.txt")] }, { text: "a summary" }, { text: "Read." }],
     before: async (space) => {
@@ -132,6 +148,36 @@ describe("nimlet replay", () => {
     const missing = await space.nimlet(["replay", "missing.jsonl"])
     expect([missing.code, missing.stdout]).toEqual([1, ""])
     expect(missing.stderr).toContain("missing.jsonl")
+  })
+
+  it("knows a stream of RPC mode, and follows its queue", async () => {
+    await using space = await makeWorkspace()
+    await space.file("script.json", JSON.stringify({ steps: [{ tool: "bash", args: { command: "while [ ! -e go ]; do sleep 0.02; done" } }, { text: "One." }, { text: "Two." }] }))
+    const rpc = startRpc(space, ["--script", "script.json"])
+    const first = rpc.send("prompt", { message: "go" })
+    await rpc.until(({ type }) => type === "tool_call")
+    await rpc.ask("follow_up", { message: "then this" })
+    await space.file("go", "")
+    await rpc.turn(first)
+    const { stdout } = await rpc.end()
+    const lines = stdout.trimEnd().split("\n")
+    await space.file("rpc.jsonl", stdout)
+    expect((await space.nimlet(["replay", "rpc.jsonl"])).stdout).toBe(`${lines.length} records of RPC mode: nothing is wrong\n`)
+    const taken = lines.findIndex((line) => line.includes(`"dequeue"`))
+    await space.file("lost.jsonl", `${lines.toSpliced(taken, 1).join("\n")}\n`)
+    expect((await space.nimlet(["replay", "lost.jsonl"])).stdout).toContain(`lost.jsonl:${lines.length - 1}: session_end while something waits in the queue`)
+  })
+
+  it("says that a session ends within a call", async () => {
+    await using space = await makeWorkspace()
+    await space.file("script.json", JSON.stringify({ steps: [{ tool: "bash", args: { command: "echo begun; exec sleep 60" } }] }))
+    const running = startNimlet({ args: ["--mode", "json", "--script", "script.json", "go"], cwd: space.work, home: space.home })
+    await running.until((stdout) => stdout.includes("tool_output_delta"))
+    running.signal("SIGKILL")
+    await running.ended
+    const [session = ""] = sessionFiles(space.home)
+    const replayed = await space.nimlet(["replay", session])
+    expect([replayed.code, replayed.stdout]).toEqual([1, expect.stringContaining(": the session ends before the result of script_1")])
   })
 
   it("needs exactly one file; other words are a prompt", async () => {

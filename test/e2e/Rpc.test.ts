@@ -93,6 +93,46 @@ describe("nimlet --mode rpc", () => {
     expectRight(stdout)
   })
 
+  it("ends every prompt it has taken, also one that is interrupted in the same breath", async () => {
+    await using space = await makeWorkspace()
+    await space.file("script.json", JSON.stringify({ steps: [{ text: "late", delay_ms: 60_000, repeat: 20 }] }))
+    const rpc = startRpc(space, ["--script", "script.json"])
+    for (let round = 0; round < 5; round++) {
+      const [one, two] = [`one ${round}`, `two ${round}`]
+      const line = (id: string, type: string) => `${JSON.stringify({ id, type, message: "hi" })}\n`
+      rpc.raw([line(one, "prompt"), line(`a ${round}`, "interrupt"), line(two, "prompt"), line(`b ${round}`, "interrupt")].join(""))
+      for (const id of [one, two]) expect(await rpc.turn(id)).toMatchObject({ success: false, error: "Interrupted" })
+    }
+    expectRight((await rpc.end()).stdout)
+  })
+
+  it("answers what waits behind a change of the session when it is told to end, and names a session only when it has begun", async () => {
+    await using space = await makeWorkspace()
+    const asks = Array.from({ length: 6 }, (_, n) => ({ id: `${n}`, type: n % 2 === 0 ? "stats" : "get_state" }))
+    for (const last of ["shutdown", "end of input"]) {
+      const rpc = startRpc(space, ["--provider", "offline"])
+      const lines = [{ id: "p", type: "prompt", message: "hi" }, { id: "i", type: "interrupt" }, { id: "n", type: "new" }, { id: "f", type: "new" }, ...asks, ...(last === "shutdown" ? [{ id: "end", type: last }] : [])]
+      rpc.raw(lines.map((line) => `${JSON.stringify(line)}\n`).join(""))
+      const { code, stdout } = last === "shutdown" ? await rpc.running.ended : await rpc.end()
+      expect(code).toBe(0)
+      expectRight(stdout)
+      const replies = records(stdout).filter(({ type }) => type === "response").map(({ id }) => id)
+      expect(replies.toSorted()).toEqual(lines.map(({ id }) => id).toSorted())
+    }
+  })
+
+  it("answers also what stands right behind the command that ends it", async () => {
+    await using space = await makeWorkspace()
+    const rpc = startRpc(space, offline)
+    rpc.raw(`{"id":"end","type":"shutdown"}\n${[1, 2, 3].map((n) => `{"id":"late ${n}","type":"get_state"}\n`).join("")}`)
+    const { code, stdout } = await rpc.running.ended
+    expect(code).toBe(0)
+    expectRight(stdout)
+    expect(records(stdout).filter(({ type }) => type === "response")).toMatchObject([
+      { id: "end", ok: true, state: "stopped" }, ...[1, 2, 3].map((n) => ({ id: `late ${n}`, ok: false, error: "RPC is shutting down." }))
+    ])
+  })
+
   // J-034 J-075 J-076 J-077 J-078 J-079 J-080 J-081 J-082
   it("queues what is said within a turn, delivers it there, and tells each step of it", async () => {
     await using space = await makeWorkspace()

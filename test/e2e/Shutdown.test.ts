@@ -96,7 +96,32 @@ describe("a run with an extension that does not let go", () => {
     run.signal("SIGTERM")
     const { code, stdout } = await run.ended
     expect(code).toBe(143)
+    expect(checkRecords(records(stdout), { mode: "rpc" })).toEqual([])
+    expect(records(stdout).slice(-2)).toMatchObject([{ type: "diagnostic", level: "error", message: "Interrupted" }, { type: "session_end", success: false }])
+  })
+
+  it("ends at once at a second signal, 20 ms behind the first, with everything that was started: also what left its group or belongs to a thread", async () => {
+    await using space = await makeWorkspace()
+    await install(space, "rude", deaf.replace("commands: []", `commands: [], events: ["agent_settled", "session_shutdown"]`))
+    await space.file("~/.atomic/agent/extensions/spawns.ts", `
+      import { spawn } from "node:child_process"
+      export default () => { spawn("sleep", ["603"], { stdio: "ignore" }) }
+    `)
+    const command = "setsid sleep 600 & (setsid sh -c 'trap : TERM; sleep 601; sleep 602' &); echo begun; exec sleep 604"
+    await space.file("script.json", JSON.stringify({ steps: [{ tools: [{ name: "bash", args: { command } }] }] }))
+    const run = startNimlet({ args: ["--mode", "json", "--script", "script.json", "go"], cwd: space.work, home: space.home })
+    await run.until((stdout) => stdout.includes("tool_output_delta"))
+    await until(() => ["600", "601", "603", "604"].every((seconds) => running(space, `sleep ${seconds}`).length > 0))
+    run.signal("SIGTERM")
+    await setTimeout(20)
+    const second = performance.now()
+    run.signal("SIGTERM")
+    const { code, stdout } = await run.ended
+    expect(performance.now() - second).toBeLessThan(1_000)
+    expect(code).toBe(143)
     expect(records(stdout).at(-1)).toMatchObject({ type: "session_end", success: false })
+    // Not after a while: what is killed is gone when the process is.
+    expect(await lastingSurvivors(space.root, 200)).toEqual([])
   })
 
   for (const mode of ["json", "rpc"]) {

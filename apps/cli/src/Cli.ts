@@ -79,6 +79,7 @@ const tellNear = Effect.fnUntraced(function*({ files, help }: NearCommand, host:
 
 const invoke = Effect.fnUntraced(function*({ invocation, near }: Extract<Command, { readonly kind: "run" }>, host: Host) {
   if (yield* isSitting(invocation, host)) {
+    if (near !== undefined) yield* tellNear(near, host)
     const { interact } = yield* Effect.promise(() => import("./modes/Interactive.ts"))
     return yield* Effect.catch(interact(invocation, host), failed)
   }

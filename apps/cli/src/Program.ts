@@ -5,11 +5,13 @@ import * as NodePath from "@effect/platform-node/NodePath"
 import * as NodeStdio from "@effect/platform-node/NodeStdio"
 import { Cause, Effect, Exit, Fiber, Layer } from "effect"
 import { ProcessGroups } from "@nimlet/extension"
+import { ProcessMarks } from "@nimlet/tools"
 import { layerTracked } from "./ChildGroups.ts"
 import { main } from "./Cli.ts"
 import { layerFiles } from "./Folders.ts"
 import type { Host } from "./Host.ts"
 import { httpFetch } from "./HttpFetch.ts"
+import { ownProcesses } from "./OwnProcesses.ts"
 
 /** A folder that was deleted under us has no name any more. */
 const currentFolder = (): string => {
@@ -77,20 +79,30 @@ const machine = Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeStdio.l
 const platform = Layer.provideMerge(NodeChildProcessSpawner.layer, machine)
 
 const groups = new Set<number>()
-const services = Layer.mergeAll(Layer.provideMerge(layerTracked(groups), platform), Layer.succeed(ProcessGroups, groups))
+const marks = new Set<string>()
+const services = Layer.mergeAll(Layer.provideMerge(layerTracked(groups), platform), Layer.succeed(ProcessGroups, groups), Layer.succeed(ProcessMarks, marks))
 const fiber = Effect.runFork(Effect.provide(main(host), Layer.provideMerge(layerFiles, services)))
 
-/** Ends at once, says what is owed, and takes along what we started. */
-const exitNow = (code: number): never => {
-  for (const text of host.lastWords) process.stdout.write(text)
-  for (const pid of groups) {
-    try {
-      process.kill(-pid, "SIGKILL")
-    } catch {
-      // It has ended by itself.
-    }
+const kill = (pid: number): void => {
+  try {
+    process.kill(pid, "SIGKILL")
+  } catch {
+    // It has ended by itself.
   }
+}
+
+/** Says what is owed and ends, with what of ours is left. */
+const leave = (code: number): never => {
+  for (const text of host.lastWords) process.stdout.write(text)
+  for (const pid of groups) kill(-pid)
   return process.exit(code)
+}
+
+/** Ends at once, when nothing was closed in order, and takes along what we started, also what has left its group. */
+const exitNow = (code: number): never => {
+  // Twice: one that was starting another may not have been seen with it.
+  for (let round = 0; round < 2; round++) for (const pid of ownProcesses(process.pid, marks)) kill(pid)
+  return leave(code)
 }
 
 /** Longer than extensions are given to go (4.5 s), in milliseconds. */
@@ -130,7 +142,7 @@ fiber.addObserver((exit) => {
   if (crash !== undefined) process.stderr.write(`nimlet crashed: ${crash.error instanceof Error ? crash.error.stack ?? crash.error.message : String(crash.error)}\n`)
   if (Exit.isFailure(exit) && !Cause.hasInterruptsOnly(exit.cause)) process.stderr.write(`${Cause.pretty(exit.cause)}\n`)
   // What an extension or a connection left open shall not keep the process alive.
-  const leave = () => exitNow(signalled?.code ?? (Exit.isSuccess(exit) && crash === undefined ? exit.value : 1))
-  void Promise.all([process.stdout, process.stderr].map(flushed)).then(leave)
-  if (signalled !== undefined || crash !== undefined) setTimeout(leave, 500)
+  const code = signalled?.code ?? (Exit.isSuccess(exit) && crash === undefined ? exit.value : 1)
+  void Promise.all([process.stdout, process.stderr].map(flushed)).then(() => leave(code))
+  if (signalled !== undefined || crash !== undefined) setTimeout(leave, 500, code)
 })

@@ -228,6 +228,7 @@ export const makeSwitching = Effect.fnUntraced(function*<E, R>(
         const { ledger, queues, session: from } = current
         current = next
         yield* queues.clear
+        yield* options.onSwitch?.(session, from) ?? Effect.void
         yield* save(from)
         const unsaved = yield* ledger.unsaved
         yield* from.close
@@ -235,7 +236,6 @@ export const makeSwitching = Effect.fnUntraced(function*<E, R>(
           const { publish } = yield* EventSink
           yield* publish({ type: "diagnostic", level: "error", message: `session ${from.id} was left with entries that are not saved: ${unsaved}` })
         }
-        yield* options.onSwitch?.(session, from) ?? Effect.void
         const walked = tree === undefined
           ? Effect.void
           : Effect.suspend(() => hooks.run("session_tree", { ...aboutSession(session), new_leaf_id: next.history.projected.at(-1)?.id ?? "", old_leaf_id: oldLeaf }))

@@ -1,7 +1,7 @@
 /** A session in a list: what the head and the tail of its file say, the rest unread however long it is. */
-import { Effect, FileSystem, Option, Result } from "effect"
+import { Effect, FileSystem, Result } from "effect"
 import { type SessionHeader, textOf } from "@nimlet/protocol"
-import { parseLine } from "./SessionLines.ts"
+import { isKnownEntry, parseLine } from "./SessionLines.ts"
 
 /** A session in a list. */
 export interface SessionSummary {
@@ -27,16 +27,24 @@ const tailBytes = 16 * 1024
 const longHeadBytes = 512 * 1024
 const firstTextLength = 4000
 
-const readEnd = (file: FileSystem.File, size: number, position: number) =>
-  Effect.map(
-    file.readAlloc(size, { position: BigInt(position) }),
-    Option.match({ onNone: () => "", onSome: (bytes) => new TextDecoder().decode(bytes) })
-  )
+const readEnd = Effect.fnUntraced(function*(file: FileSystem.File, size: number, position: number) {
+  const bytes = new Uint8Array(size)
+  let got = 0
+  while (got < size) {
+    const some = yield* file.read(bytes.subarray(got), { position: BigInt(position + got) })
+    if (some === 0) break
+    got += some
+  }
+  return new TextDecoder().decode(bytes.subarray(0, got))
+})
+
+/** Hundreds are opened for one list, and a file that is no link may be opened at once. */
+const openFile = (path: string) =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) => Effect.catch(fs.open(path, { flag: "r", noFollow: true }), () => fs.open(path, { flag: "r" })))
 
 /** The head of a file, and its tail from the first whole line on where the head is not all of it. */
 const readEnds = Effect.fnUntraced(function*(path: string, bytes: number) {
-  const fs = yield* FileSystem.FileSystem
-  const file = yield* fs.open(path, { flag: "r" })
+  const file = yield* openFile(path)
   const short = yield* readEnd(file, Math.min(bytes, headBytes), 0)
   if (bytes <= headBytes) return { head: short, tail: "" }
   const head = aUser.test(short) ? short : yield* readEnd(file, Math.min(bytes, longHeadBytes), 0)
@@ -48,17 +56,20 @@ const readEnds = Effect.fnUntraced(function*(path: string, bytes: number) {
 const aUser = /"type"\s*:\s*"user"/
 const aName = /"type"\s*:\s*"name"/
 
-const entriesOf = (text: string, kind: RegExp) =>
-  text.split("\n").flatMap((line) => {
-    // Most lines are of no interest, and long.
-    if (!kind.test(line)) return []
-    const read = parseLine(line)
-    return Result.isSuccess(read) && read.success !== undefined && "entry" in read.success ? [read.success.entry] : []
-  })
+const entryOf = (line: string) => {
+  const read = parseLine(line)
+  const entry = Result.isSuccess(read) && read.success !== undefined && "entry" in read.success ? read.success.entry : undefined
+  return entry !== undefined && isKnownEntry(entry) ? entry : undefined
+}
 
 const lastName = (text: string): string | undefined => {
-  const last = entriesOf(text, aName).findLast((entry) => entry.type === "name")
-  return last !== undefined && "name" in last ? last.name : undefined
+  // Most lines are of no interest, and long.
+  if (!aName.test(text)) return undefined
+  for (const line of text.split("\n").toReversed()) {
+    const entry = aName.test(line) ? entryOf(line) : undefined
+    if (entry?.type === "name") return entry.name
+  }
+  return undefined
 }
 
 const headerOf = (head: string): SessionHeader | undefined => {
@@ -75,9 +86,11 @@ const begunText = (line: string): string => {
 }
 
 const firstTextOf = (head: string): string => {
-  const first = entriesOf(head, aUser).find((entry) => entry.type === "user")
-  const text = first !== undefined && "content" in first ? textOf(first.content) : begunText(head.slice(head.lastIndexOf("\n") + 1))
-  return text.slice(0, firstTextLength)
+  for (const line of head.split("\n")) {
+    const entry = aUser.test(line) ? entryOf(line) : undefined
+    if (entry?.type === "user") return textOf(entry.content).slice(0, firstTextLength)
+  }
+  return begunText(head.slice(head.lastIndexOf("\n") + 1)).slice(0, firstTextLength)
 }
 
 /** What the ends of a session file say. Pure. */

@@ -118,6 +118,18 @@ describe("list", () => {
       })
     ))
 
+  it.effect("has a session whose file is a link to one kept elsewhere", () =>
+    inFolder((folder) =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const id = yield* made([say("kept elsewhere")])
+        yield* fs.rename(`${folder}/${id}.jsonl`, `${folder}/elsewhere`)
+        yield* fs.symlink(`${folder}/elsewhere`, `${folder}/${id}.jsonl`)
+        const found = yield* (yield* Sessions).list()
+        assert.deepStrictEqual(found.map((one) => [one.id, one.firstText]), [[id, "kept elsewhere"]])
+      })
+    ))
+
   it.effect("bears with damaged files, files of others and no folder at all", () =>
     inFolder((folder) =>
       Effect.gen(function*() {

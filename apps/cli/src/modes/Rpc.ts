@@ -41,12 +41,15 @@ export const makeRpcMode = Effect.fnUntraced(function*(
   const modes: { steering?: QueueMode; followUp?: QueueMode } = {}
   let ui = false
   let failed = false
+  /** Something of this session has told that not all went well. */
+  let faulted = false
 
   const writer = makeRpcWriter((text) => output.out(`${text}\n`), () => ui)
   const publish = (event: AgentEvent) =>
     Effect.suspend(() => {
       // Whoever interrupts a turn knows that it has not come to its end.
       failed ||= event.type === "error" && event.message !== "Interrupted"
+      faulted ||= event.type === "error" || event.type === "diagnostic" && event.level === "error"
       return writer.event(event)
     })
   const jobs = makeRpcJobs(scope, writer, publish)
@@ -110,8 +113,10 @@ export const makeRpcMode = Effect.fnUntraced(function*(
   const close = (session_id: string) =>
     Effect.suspend(() => {
       const success = !failed
+      const told = success || faulted ? Effect.void : publish({ type: "diagnostic", level: "error", message: "Interrupted" })
       failed = false
-      return writer.event({ type: "session_end", session_id, success })
+      faulted = false
+      return Effect.andThen(told, writer.event({ type: "session_end", session_id, success }))
     })
   const idle = yield* Deferred.make<(input: UserInput) => Effect.Effect<void>>()
 
@@ -125,7 +130,7 @@ export const makeRpcMode = Effect.fnUntraced(function*(
       ...questions.frontend,
       notify: (level, message, extension) => {
         const about = { level, message, ...(extension === undefined ? {} : { extension }) }
-        return ui ? writer.ui({ version: 1, type: "notice", ...about }) : writer.event({ type: "diagnostic", ...about })
+        return ui ? writer.ui({ version: 1, type: "notice", ...about }) : publish({ type: "diagnostic", ...about })
       },
       status: (key, segments) => writer.ui({ version: 1, type: "status", key, segments }),
       widget: (key, widget) => writer.ui({ version: 1, type: "widget", key, widget: widget ?? null })
@@ -136,7 +141,7 @@ export const makeRpcMode = Effect.fnUntraced(function*(
     switched: (from, to) => Effect.andThen(close(from), open(to)),
     refused: (message) => {
       failed = true
-      return writer.event({ type: "diagnostic", level: "error", message })
+      return publish({ type: "diagnostic", level: "error", message })
     },
     // Whoever ends us by a signal ends it before it has come to its own end.
     closed: (id, { success }) => {
@@ -149,13 +154,17 @@ export const makeRpcMode = Effect.fnUntraced(function*(
     converse: Effect.fnUntraced(function*(conversing) {
       yield* Deferred.succeed(idle, (input) => jobs.run(conversing.agent, input))
       const save = (key: string, value: string) => Effect.provideContext(saveSetting(settingsFile, ["agent", key], value), files)
-      const carryOut = yield* makeRpcCommands({ conversing, jobs, writer, modes, save, scope })
-      const step = Effect.flatMap(Queue.take(commands), carryOut)
+      const { answered, obey, stop } = yield* makeRpcCommands({ conversing, jobs, writer, modes, save, scope })
+      const step = Effect.flatMap(Queue.take(commands), obey)
+      // What came with the last command.
+      const rest = Effect.andThen(Effect.yieldNow, Effect.flatMap(Queue.clear(commands), (all) => Effect.forEach(all, obey, { discard: true })))
+      // What waits is said no more.
+      const takenBack = Effect.provideService(conversing.agent.clearQueued, EventSink, { publish })
       yield* Effect.ignore(Effect.repeat(step, { until: (last) => last })).pipe(
         // Who still says something while the last turn ends is answered, too.
+        Effect.andThen(Effect.ignore(rest)),
         Effect.andThen(Effect.forkScoped(Effect.ignore(Effect.forever(step)))),
-        // What waits is said no more.
-        Effect.ensuring(Effect.andThen(Effect.provideService(conversing.agent.clearQueued, EventSink, { publish }), jobs.end))
+        Effect.ensuring(stop.pipe(Effect.andThen(jobs.end), Effect.andThen(answered), Effect.andThen(takenBack)))
       )
       return { success: true, text: "" }
     })

@@ -47,10 +47,20 @@ const patient = new Set<RpcCommandName>([
   "prompt", "steer", "follow_up", "command", "new", "resume", "fork", "compact", "reload", "set_model", "set_thinking", "set_mode", "trust", "stats", "get_state"
 ])
 
-/** Carries out commands; true when it was the last. */
+/** Carries out commands. */
+export interface RpcObedience {
+  /** Carries out a command; true when it was the last. */
+  readonly obey: (command: AgentCommand) => Effect.Effect<boolean>
+  /** From here on all commands are refused. */
+  readonly stop: Effect.Effect<void>
+  /** Returns when everything that waited for its turn is answered. */
+  readonly answered: Effect.Effect<void>
+}
+
+/** What carries out commands; none is under way. */
 export const makeRpcCommands = Effect.fnUntraced(function*(
   { conversing: { agent, extensions, model, models, sessions, trust }, jobs, modes, save, scope, writer }: RpcCommandOptions
-): Effect.fn.Return<(command: AgentCommand) => Effect.Effect<boolean>> {
+): Effect.fn.Return<RpcObedience> {
   const inOrder = yield* Semaphore.make(1)
   let stopping = false
   let waiting = 0
@@ -65,7 +75,7 @@ export const makeRpcCommands = Effect.fnUntraced(function*(
   })
   /** Queues a text without holding up the commands behind it. */
   const queue = (id: string, mode: "steer" | "follow_up", text: string): Effect.Effect<Fiber.Fiber<void> | void> =>
-    jobs.busy() === "run" ? Effect.forkIn(inOrder.withPermits(1)(say(id, mode, text)), scope) : fail(id, offers.idle)
+    jobs.busy() === "run" ? Effect.forkIn(inOrder.withPermits(1)(say(id, mode, text)), scope, { startImmediately: true }) : fail(id, offers.idle)
 
   const begin = (id: string, typed: string) => Effect.andThen(succeed(id, { state: "started" }), jobs.run(agent, { typed }, id))
   const busyWith = (id: string) => fail(id, `Agent is busy with ${jobs.busy() === "run" ? "a turn" : jobs.busy()}; interrupt it, or wait for its end.`)
@@ -204,13 +214,18 @@ export const makeRpcCommands = Effect.fnUntraced(function*(
     Effect.suspend(() => {
       waiting++
       const turn = Effect.andThen(jobs.changed, Effect.suspend(() => obey(command)))
-      return Effect.forkIn(Effect.ensuring(inOrder.withPermits(1)(turn), Effect.sync(() => void waiting--)), scope)
+      return Effect.forkIn(Effect.ensuring(inOrder.withPermits(1)(turn), Effect.sync(() => void waiting--)), scope, { startImmediately: true })
     })
 
-  return (command) => {
-    const busy = jobs.busy()
-    const waits = patient.has(command.type) && !stopping && (waiting > 0 || busy !== undefined && busy !== "run")
-    const obeyed: Effect.Effect<unknown> = waits ? obeyLater(command) : obey(command)
-    return Effect.map(obeyed, () => stopping)
+  return {
+    obey: (command) => {
+      const busy = jobs.busy()
+      const waits = patient.has(command.type) && !stopping && (waiting > 0 || busy !== undefined && busy !== "run")
+      const obeyed: Effect.Effect<unknown> = waits ? obeyLater(command) : obey(command)
+      return Effect.map(obeyed, () => stopping)
+    },
+    stop: Effect.sync(() => void (stopping = true)),
+    // They are let through in the order in which they came.
+    answered: inOrder.withPermits(1)(Effect.void)
   }
 })

@@ -73,9 +73,19 @@ export const makeRpcJobs = (scope: Scope.Scope, writer: RpcWriter, publish: Even
     return closed ? Effect.void : job.followed
   }
 
-  const start = Effect.fnUntraced(function*(kind: string, begun: Deferred.Deferred<void>, work: Effect.Effect<void>, followed: Effect.Effect<void>) {
+  /** Begins a job. However soon it is interrupted, `told` takes how it ended. */
+  const start = Effect.fnUntraced(function*<A, E>(
+    kind: string,
+    begun: Deferred.Deferred<void>,
+    work: Effect.Effect<A, E>,
+    told: (exit: Exit.Exit<A, E>) => Effect.Effect<void>,
+    followed: Effect.Effect<void>
+  ) {
     const gate = yield* Deferred.make<Job>()
-    const fiber = yield* Effect.forkIn(Effect.flatMap(Deferred.await(gate), (job) => Effect.ensuring(work, Effect.suspend(() => leave(job)))), scope)
+    const carriedOut = Effect.uninterruptibleMask((restore) =>
+      Effect.flatMap(Deferred.await(gate), (job) =>
+        Effect.exit(restore(inTurn(work))).pipe(Effect.flatMap(told), Effect.andThen(Effect.suspend(() => leave(job))))))
+    const fiber = yield* Effect.forkIn(carriedOut, scope, { startImmediately: true })
     const job: Job = { kind, fiber, begun, followed, leaving: false }
     jobs.add(job)
     fiber.addObserver(() => {
@@ -143,12 +153,12 @@ export const makeRpcJobs = (scope: Scope.Scope, writer: RpcWriter, publish: Even
         return run(agent, { typed: left.content, literal: left.extension !== undefined, ...(left.images === undefined ? {} : { attached: left.images }) }, left.requestId)
       })
     )
-    yield* start("run", begun, Effect.asVoid(Effect.onExit(inTurn(work), told)), followed)
+    yield* start("run", begun, work, told, followed)
   })
 
   const beside: RpcJobs["beside"] = (work, told) => {
     const ended = work.pipe(Effect.onExit(told), Effect.exit, Effect.asVoid, Effect.provideService(EventSink, { publish }))
-    return Effect.map(Effect.forkIn(ended, scope), (fiber) => {
+    return Effect.map(Effect.forkIn(ended, scope, { startImmediately: true }), (fiber) => {
       besides.add(fiber)
       fiber.addObserver(() => void besides.delete(fiber))
     })
@@ -169,7 +179,7 @@ export const makeRpcJobs = (scope: Scope.Scope, writer: RpcWriter, publish: Even
     run,
     change: (kind, work, told) =>
       Effect.flatMap(Deferred.make<void>(), (begun) =>
-        start(kind, begun, inTurn(work).pipe(Effect.onExit(told), Effect.exit, Effect.asVoid, Effect.provideService(EventSink, { publish })), Effect.void)),
+        start(kind, begun, Effect.provideService(work, EventSink, { publish }), told, Effect.void)),
     beside,
     begun: Effect.suspend(() => {
       const job = present()

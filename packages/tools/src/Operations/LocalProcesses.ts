@@ -1,5 +1,5 @@
 /** Processes of this machine, each in its own group. */
-import { Cause, type Duration, Effect, Exit, Fiber, FileSystem, Path, PlatformError, Random, Scope, Stream } from "effect"
+import { Cause, Context, type Duration, Effect, Exit, Fiber, FileSystem, Path, PlatformError, Random, Scope, Stream } from "effect"
 import * as ChildProcess from "effect/process/ChildProcess"
 import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
 import type { ChildProcessHandle } from "effect/process/ChildProcessSpawner"
@@ -21,6 +21,14 @@ const QUIET_MILLIS = 50
 const DRAIN_ROUNDS = 8
 /** An entry of the environment that tells whose process one is, also when it leaves its group. */
 const MARK = "NIMLET_TOOL_CALL"
+
+/**
+ * Beginnings of environment entries that tell which processes are those of calls under way or in the background, whatever group they
+ * are in, for a program that must be able to end at once and take them along. The default is looked at by nobody.
+ */
+export const ProcessMarks: Context.Reference<Set<string>> = Context.Reference("@nimlet/tools/ProcessMarks", {
+  defaultValue: () => new Set<string>()
+})
 
 const signalNumbers: { readonly [name: string]: number } = {
   SIGHUP: 1, SIGINT: 2, SIGQUIT: 3, SIGILL: 4, SIGTRAP: 5, SIGABRT: 6, SIGFPE: 8, SIGKILL: 9, SIGSEGV: 11, SIGPIPE: 13, SIGALRM: 14, SIGTERM: 15
@@ -85,6 +93,8 @@ export const makeLocalProcesses = Effect.fnUntraced(function*(
   const spawner = yield* ChildProcessSpawner
   const find = makeFindProcesses(yield* FileSystem.FileSystem, nodeProcess.pid)
   const session = (yield* Random.nextBetween(0, 2 ** 52)).toString(36)
+  const ofSession = `${MARK}=${session}-`
+  const marks = yield* ProcessMarks
   const background = new Set<Background>()
   let calls = 0
   /** Whether anything was seen that is in no group of ours. */
@@ -168,8 +178,8 @@ export const makeLocalProcesses = Effect.fnUntraced(function*(
   yield* Effect.addFinalizer(() =>
     Effect.all([
       ...[...background].map(({ scope }) => within(CLOSE_WAIT, Scope.close(scope, Exit.void))),
-      ...(background.size > 0 || escaped ? [within(SEARCH_WAIT, endMarked(find, { mark: `${MARK}=${session}-` }))] : [])
-    ], { concurrency: "unbounded", discard: true })
+      ...(background.size > 0 || escaped ? [within(SEARCH_WAIT, endMarked(find, { mark: ofSession }))] : [])
+    ], { concurrency: "unbounded", discard: true }).pipe(Effect.ensuring(Effect.sync(() => marks.delete(ofSession))))
   )
 
   const settle = Effect.fnUntraced(function*({ alive, code, group, left, query }: Ended, scope: Scope.Closeable): Effect.fn.Return<ProcessExit> {
@@ -188,7 +198,10 @@ export const makeLocalProcesses = Effect.fnUntraced(function*(
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function*() {
         const mark = request.track === true ? `${session}-${++calls}` : undefined
-        if (mark !== undefined) yield* reap
+        if (mark !== undefined) {
+          marks.add(ofSession)
+          yield* reap
+        }
         const scope = yield* Scope.make()
         const exit = yield* Effect.exit(restore(runIn(request, mark, scope)))
         if (Exit.isSuccess(exit)) return yield* settle(exit.value, scope)
