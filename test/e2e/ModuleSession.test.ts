@@ -104,6 +104,21 @@ describe("a TypeScript extension in a session", () => {
     expect([none.code, none.stderr]).toEqual([2, expect.stringContaining("Unknown option: --deep")])
   })
 
+  // A-014
+  it("has its flag's value in RPC mode, too, where words beside it are no prompt", async () => {
+    await using space = await makeWorkspace()
+    await space.file("~/.pi/agent/extensions/a.ts", writing(`
+      pi.registerFlag("deep", { type: "string" })
+      pi.registerFlag("wide", { type: "boolean" })
+      pi.on("session_start", () => { note(pi.getFlag("deep"), pi.getFlag("wide")) })`))
+    const right = await space.nimlet(["--mode", "rpc", "--provider", "offline", "--deep", "value", "--wide"], { stdin: "" })
+    expect([right.code, right.stderr, readLines(join(space.work, "heard.jsonl"))]).toEqual([0, "", [["value", true]]])
+    for (const args of [["words"], ["--wide", "words"], ["--deep", "value", "words"]]) {
+      const wrong = await space.nimlet(["--mode", "rpc", "--provider", "offline", ...args], { stdin: "" })
+      expect([args, wrong.code, wrong.stderr]).toEqual([args, 2, expect.stringContaining("takes prompts as commands on standard input")])
+    }
+  })
+
   it("changes the session from a command, which says its last words in the new one; and reloads", async () => {
     await using space = await makeWorkspace()
     await space.file("~/.pi/agent/extensions/a.ts", writing(`

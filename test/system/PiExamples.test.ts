@@ -1,23 +1,15 @@
 /** The examples that come with `@earendil-works/pi-coding-agent`, as they are, each driven through what it is for. */
 import { Effect } from "effect"
 import { execFileSync } from "node:child_process"
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { piExamples } from "../kit/PiPackage.ts"
 import { withWorld, type World, type WorldOptions } from "../kit/PiWorld.ts"
 
-const version = "1.6.0"
-const packed = mkdtempSync(join(tmpdir(), "pi-examples-"))
-const folder = join(packed, "package/examples/extensions")
-
-beforeAll(() => {
-  execFileSync("npm", ["pack", `@earendil-works/pi-coding-agent@${version}`, "--silent"], { cwd: packed, stdio: ["ignore", "pipe", "pipe"] })
-  execFileSync("tar", ["xzf", readdirSync(packed).find((name) => name.endsWith(".tgz"))!], { cwd: packed })
-  execFileSync("npm", ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"], { cwd: join(folder, "with-deps"), stdio: ["ignore", "pipe", "pipe"] })
-}, 120_000)
-
-afterAll(() => rmSync(packed, { recursive: true, force: true }))
+const examples = piExamples()
+beforeAll(examples.fetch, 120_000)
+afterAll(examples.remove)
 
 interface Drive {
   /** A word on what is shown. */
@@ -398,14 +390,13 @@ const shown = new Map<string, string>()
 describe("an example of pi, unmodified", () => {
   it.each(Object.keys(drives))("%s", async (name) => {
     const drive = drives[name]!
-    const path = readdirSync(folder).includes(`${name}.ts`) ? join(folder, `${name}.ts`) : join(folder, name)
-    await withWorld({ paths: [path], ...drive.options }, (world) => drive.use(world))
+    await withWorld({ paths: [examples.path(name)], ...drive.options }, (world) => drive.use(world))
     shown.set(name, `works: ${drive.shows}`)
   })
 
   it("that needs more than there is loads and says what is missing, and hurts nobody", async () => {
-    const others = readdirSync(folder).map((name) => name.replace(/\.ts$/, "")).filter((name) => name !== "README.md" && !(name in drives))
-    await withWorld({ paths: others.map((name) => join(folder, readdirSync(folder).includes(`${name}.ts`) ? `${name}.ts` : name)), answer: () => undefined }, (world) => Effect.gen(function*() {
+    const others = examples.names().filter((name) => !(name in drives))
+    await withWorld({ paths: others.map(examples.path), answer: () => undefined }, (world) => Effect.gen(function*() {
       yield* world.fire("session_start", start)
       for (const { fault, key, registration } of yield* world.extensions.figures) {
         const why = fault === undefined ? undefined : /Cannot find package '([^']+)'/.exec(fault)?.[1]

@@ -4,6 +4,7 @@ import type { ChildProcessSpawner } from "effect/process"
 import manifest from "../package.json" with { type: "json" }
 import { type Command, parseArgv, UsageError } from "./Argv.ts"
 import { type Invocation, usage } from "./Flags.ts"
+import { noPromptInRpc } from "./ExtensionFlags.ts"
 import { editText } from "./ExternalEditor.ts"
 import { editorOf, type Host, wantsColours } from "./Host.ts"
 import type { NearCommand } from "./NearCommand.ts"
@@ -84,7 +85,8 @@ const invoke = Effect.fnUntraced(function*({ invocation, near }: Extract<Command
     return yield* Effect.catch(interact(invocation, host), failed)
   }
   const rpc = invocation.mode === "rpc"
-  if (rpc && invocation.prompt !== "") return yield* usageFailed("--mode rpc takes prompts as commands on standard input, none on the command line.")
+  // With flags of extensions it is not known yet what a prompt is.
+  if (rpc && invocation.prompt !== "" && invocation.foreign.length === 0) return yield* usageFailed(noPromptInRpc)
   const piped = rpc ? nothing : yield* readPiped({ hasPrompt: invocation.prompt !== "", wait: Duration.seconds(invocation.stdinWait) })
   if (piped.excessive) return yield* usageFailed(`standard input has more than ${mostPiped / 1024 / 1024} MiB; name a file for nimlet to read instead.`)
   if (!rpc && invocation.prompt === "" && piped.text === "") {

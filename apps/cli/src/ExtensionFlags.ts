@@ -4,6 +4,9 @@ import { Extensions } from "@nimlet/extension"
 import { parseArgv, type Registered, UsageError } from "./Argv.ts"
 import type { Invocation } from "./Flags.ts"
 
+/** Why a command line is wrong that has a prompt for RPC mode. */
+export const noPromptInRpc = "--mode rpc takes prompts as commands on standard input, none on the command line."
+
 /** The first to register a name says what it takes. */
 const registeredFlags = Effect.map(Effect.flatMap(Extensions, ({ figures }) => figures), (figures): Registered => {
   const types = new Map<string, "boolean" | "string">()

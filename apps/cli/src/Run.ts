@@ -12,7 +12,7 @@ import type { ModelError } from "@nimlet/provider"
 import { type Session, type SessionLocked, type SessionNotFound, Sessions, type SessionUnreadable } from "@nimlet/session"
 import { type Asker, askUserTool, builtins, type FileFailed, layerLocal, localTools, Operations } from "@nimlet/tools"
 import { foreignValues, UsageError } from "./Argv.ts"
-import { settledPrompt } from "./ExtensionFlags.ts"
+import { noPromptInRpc, settledPrompt } from "./ExtensionFlags.ts"
 import type { Invocation } from "./Flags.ts"
 import { chooseExtensions } from "./ExtensionChoice.ts"
 import { loaded, reading } from "./Engine.ts"
@@ -255,6 +255,7 @@ export const run = Effect.fnUntraced(function*(
       const unknown = yield* unknownTools(invocation)
       if (unknown.length > 0) return yield* new UsageError({ problem: `--tools: no tool is named ${unknown.join(", ")}` })
       const typed = yield* settledPrompt(host.argv, { ...invocation, prompt: input.typed })
+      if (mode.name === "rpc" && typed !== "") return yield* new UsageError({ problem: noPromptInRpc })
       const { piped } = input
       if (piped.garbled) {
         yield* mode.sink.publish({ type: "diagnostic", level: "warning", message: "what came on standard input is not all text in UTF-8; � stands for what is none" })
