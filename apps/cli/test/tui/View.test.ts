@@ -159,6 +159,10 @@ describe("parts of views", () => {
     for (const part of [`+${long}`, "it can change what runs here", "+short"]) assert.include(text, part)
     assert.include(text.replaceAll(" ", ""), "some/deep/folder/of/the/project/file.txt")
     assert.isFalse(lines.some((line) => line.includes("…")))
+    rig.on({ type: "withdrawn", id: 1 }, { type: "asked", id: 2, question: { kind: "approval", request: { tool: "bash", arguments: { command: `echo ${"a ".repeat(2_000)}; rm -r everything` }, summary: "echo", canRemember: false } } })
+    assert.include(aboveComposer(rig.state, look(80)).join(" "), "; rm -r everything")
+    rig.on({ type: "withdrawn", id: 2 }, { type: "asked", id: 3, question: { kind: "approval", request: { tool: "bash", arguments: { command: "a".repeat(1_000_000) }, summary: "echo", canRemember: false } } })
+    assert.include(aboveComposer(rig.state, look(80)).join(""), "980000 more characters")
   })
 
   it("a change is told from what edit and write are asked to do", () => {

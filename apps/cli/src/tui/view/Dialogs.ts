@@ -5,7 +5,7 @@ import type { Field } from "../Field.ts"
 import type { Palette } from "../Palette.ts"
 import { changeOf, diffLines } from "./Diff.ts"
 import { hint, type Look } from "./Items.ts"
-import { firstLines, fit, hang, rule, wrap } from "./Lines.ts"
+import { firstLines, fit, hang, longestAsked, rule, wrap } from "./Lines.ts"
 
 const bullet = "•"
 
@@ -19,11 +19,11 @@ export const fieldLines = ({ cursor, text }: Field, { palette, secret, width }: 
   return hang(palette.accent("> "), wrap(`${shown(text.slice(0, cursor))}${palette.inverse(at)}${shown(after)}`, Math.max(1, width - 3)))
 }
 
-const bodyOf = (question: Question, look: Look): ReadonlyArray<string> => {
+const drawBody = (question: Question, look: Look): ReadonlyArray<string> => {
   const { open, palette, width } = look
   const shows = hint(look, "details", "shows them")
   const words = (text: string, count: number) => {
-    const { lines, more } = firstLines(text, count)
+    const { lines, more } = firstLines(text, count, longestAsked)
     return [...lines.flatMap((line) => wrap(line, width)), ...(more > 0 ? [palette.dim(`… ${more} more lines${shows === "" ? "" : ` (${shows})`}`)] : [])]
   }
   switch (question.kind) {
@@ -43,6 +43,17 @@ const bodyOf = (question: Question, look: Look): ReadonlyArray<string> => {
     default:
       return words(question.prompt, open ? 400 : 20)
   }
+}
+
+const bodies = new WeakMap<Question, { readonly look: Look; readonly lines: ReadonlyArray<string> }>()
+
+/** A long one takes longer to draw than a frame may: it is drawn once for how things look. */
+const bodyOf = (question: Question, look: Look): ReadonlyArray<string> => {
+  const kept = bodies.get(question)
+  if (kept !== undefined && kept.look.width === look.width && kept.look.open === look.open && kept.look.palette === look.palette) return kept.lines
+  const lines = drawBody(question, look)
+  bodies.set(question, { look, lines })
+  return lines
 }
 
 const headOf = (question: Question): string =>

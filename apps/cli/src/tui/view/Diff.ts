@@ -1,7 +1,7 @@
 /** A unified diff with colours, and one made of what a call would change. Pure. */
 import type { JsonObject } from "@nimlet/protocol"
 import type { Palette } from "../Palette.ts"
-import { firstLines, fit, hang, wrap } from "./Lines.ts"
+import { firstLines, fit, hang, longestAsked, wrap } from "./Lines.ts"
 
 /** How a diff is shown: so many of its lines, each whole or as much of it as fits; `more` is how the rest of a long one is seen. */
 export interface DiffOptions {
@@ -14,7 +14,7 @@ export interface DiffOptions {
 
 /** Lines of a unified diff, its file names left out. */
 export const diffLines = (diff: string, { count, more: how = "", palette, whole, width }: DiffOptions): ReadonlyArray<string> => {
-  const { lines, more } = firstLines(diff.replace(/^--- [^\n]*\n\+\+\+ [^\n]*\n/, ""), count)
+  const { lines, more } = firstLines(diff.replace(/^--- [^\n]*\n\+\+\+ [^\n]*\n/, ""), count, whole ? longestAsked : undefined)
   const painted = lines.flatMap((line) => {
     const style = line.startsWith("+") ? palette.green : line.startsWith("-") ? palette.red : line.startsWith("@@") ? palette.accent : palette.dim
     const cut = fit(line, width)

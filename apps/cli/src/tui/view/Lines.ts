@@ -38,8 +38,10 @@ export const wrapColumns = (line: string, width: number): ReadonlyArray<string> 
 /** A line across, where marks are wanted. */
 export const rule = (width: number, style: (text: string) => string, plain: boolean): ReadonlyArray<string> => plain ? [] : [style("─".repeat(width))]
 
-/** Enough of a line for any terminal; what is longer is never looked at. */
+/** Enough of a line for any terminal; what is longer is not looked at. */
 const longest = 2_000
+/** The same where somebody says yes to all of it. */
+export const longestAsked = 20_000
 
 /** The part of a list that has the selected one in it. */
 export const windowOf = <A>(items: ReadonlyArray<A>, selected: number, count: number): { readonly from: number; readonly items: ReadonlyArray<A> } => {
@@ -54,18 +56,19 @@ export interface Excerpt {
 }
 
 const linesOf = (text: string): ReadonlyArray<string> => (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n")
-const cleaned = (line: string): string => clean(line.length > longest ? `${line.slice(0, longest)}…` : line).replaceAll("\n", " ")
+const cleaned = (line: string, most = longest): string =>
+  clean(line.length > most ? `${line.slice(0, most)}… ${line.length - most} more characters` : line).replaceAll("\n", " ")
 
-/** The first lines of a text, however long it is. */
-export const firstLines = (text: string, count: number): Excerpt => {
+/** The first lines of a text, however long it is, and of each so many characters. */
+export const firstLines = (text: string, count: number, most = longest): Excerpt => {
   if (text === "") return { lines: [], more: 0 }
   const all = linesOf(text)
-  return { lines: all.slice(0, count).map(cleaned), more: Math.max(0, all.length - count) }
+  return { lines: all.slice(0, count).map((line) => cleaned(line, most)), more: Math.max(0, all.length - count) }
 }
 
 /** The last lines of a text, however long it is. */
 export const lastLines = (text: string, count: number): Excerpt => {
   if (text === "") return { lines: [], more: 0 }
   const all = linesOf(text)
-  return { lines: all.slice(-count).map(cleaned), more: Math.max(0, all.length - count) }
+  return { lines: all.slice(-count).map((line) => cleaned(line)), more: Math.max(0, all.length - count) }
 }
