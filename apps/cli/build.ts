@@ -114,7 +114,11 @@ mkdirSync(dist, { recursive: true })
 const out = mkdtempSync(join(dist, ".new-"))
 try {
   for (const entry of entries) await build(entry, out)
-  await markStartFunctions(out, "nimlet.mjs")
+  await markStartFunctions(out, "nimlet.mjs").catch((error: unknown) => {
+    // A program under work may not run yet and is wanted all the same, only slower to start; a package of it is not.
+    if (values.clean) throw error
+    console.warn(error instanceof Error ? error.message : error)
+  })
   cpSync(fileURLToPath(new URL("../schema", import.meta.resolve("@nimlet/protocol"))), join(out, "schema"), { recursive: true })
   // Helpers of the terminal that are no JavaScript; it looks for them beside its code.
   cpSync(fileURLToPath(new URL("../native", import.meta.resolve("@earendil-works/pi-tui"))), join(out, "native"), {
