@@ -1,6 +1,8 @@
 /** What a bad TypeScript extension costs the program: bounded time, a record that names it, and nothing of anybody else's. */
+import { readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
 import { checkRecords } from "@nimlet/protocol"
+import { startRpc } from "../kit/RpcDriver.ts"
 import { lastingSurvivors, makeWorkspace, records } from "../kit/Workspace.ts"
 
 const json = ["--mode", "json", "--provider", "offline"]
@@ -17,7 +19,7 @@ describe("a bad extension", () => {
   ]
   it.each(cases)("%s ends with a record that names it; the turn ends as it should, with the others' hooks", async (_, body, named, code) => {
     await using space = await makeWorkspace()
-    await space.file("~/.pi/agent/extensions/bad/package.json", packed({ response_timeout_seconds: 2 }))
+    await space.file("~/.pi/agent/extensions/bad/package.json", packed({ response_timeout_seconds: 4 }))
     await space.file("~/.pi/agent/extensions/bad/index.mjs", `export default (pi) => { ${body} }`)
     await space.file("~/.pi/agent/extensions/good.mjs", good)
     const run = await space.nimlet([...json, "run: echo x"])
@@ -44,6 +46,59 @@ describe("a bad extension", () => {
     expect(run.durationMs).toBeLessThan(30_000)
     expect(await lastingSurvivors(space.root)).toEqual([])
   })
+
+  it("that loops, or fills its heap, in a command leaves the program free to answer others meanwhile, and to go on", async () => {
+    await using space = await makeWorkspace()
+    await space.file("~/.pi/agent/extensions/bad.mjs", `export default (pi) => {
+      pi.registerCommand("loop", { handler: async () => { for (const end = Date.now() + 3_000; Date.now() < end;); } })
+      pi.registerCommand("heap", { handler: async () => { for (const all = [];; await 0) for (let n = 0; n < 1_000; n++) all.push({ n, text: "x" + all.length }) } })
+    }`)
+    const rpc = startRpc(space, ["--provider", "offline"])
+    await rpc.ask("get_state")
+    const looping = rpc.send("prompt", { message: "/loop" })
+    await rpc.until(({ prompt, type }) => type === "run_start" && prompt === "/loop")
+    const began = performance.now()
+    for (let n = 0; n < 5; n++) expect(await rpc.ask("get_state")).toMatchObject({ ok: true })
+    const took = performance.now() - began
+    expect(rpc.all().some((record) => record["type"] === "run_end")).toBe(false)
+    expect(took).toBeLessThan(2_000)
+    expect(await rpc.turn(looping)).toMatchObject({ success: true })
+    expect(await rpc.turn(rpc.send("prompt", { message: "/heap" }))).toMatchObject({ success: false })
+    await rpc.until(({ message, type }) => type === "diagnostic" && /'bad' held \d+ MB and was ended in command \/heap/.test(message))
+    expect(await rpc.turn(rpc.send("prompt", { message: "list the files" }))).toMatchObject({ success: true })
+    expect((await rpc.end()).code).toBe(0)
+  }, 40_000)
+
+  it("that is slow to load holds up the first turn and nothing else", async () => {
+    await using space = await makeWorkspace()
+    await space.file("~/.pi/agent/extensions/bad.mjs", "export default async () => { await new Promise((done) => setTimeout(done, 4_000)) }")
+    const rpc = startRpc(space, ["--provider", "offline"])
+    const began = performance.now()
+    const started = await rpc.until(({ type }) => type === "session_start").then(() => performance.now() - began)
+    const turn = rpc.send("prompt", { message: "list the files" })
+    expect(await rpc.turn(turn)).toMatchObject({ success: true })
+    expect(started).toBeLessThan(3_500)
+    expect(performance.now() - began).toBeGreaterThan(3_500)
+    await rpc.end()
+  }, 30_000)
+
+  it("that leaves a timer and much memory behind is gone with each reload", async () => {
+    await using space = await makeWorkspace()
+    await space.file("~/.pi/agent/extensions/bad.mjs", `export default (pi) => {
+      pi.on("session_start", () => { const held = Buffer.alloc(16 * 1024 * 1024, 1); setInterval(() => { held[0]++ }, 50) })
+    }`)
+    const rpc = startRpc(space, ["--provider", "offline"])
+    const megabytes = () => Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${rpc.running.child.pid}/status`, "utf8"))![1]) / 1024
+    const reload = async (times: number) => {
+      for (let n = 0; n < times; n++) expect(await rpc.ask("reload")).toMatchObject({ ok: true })
+    }
+    await reload(4)
+    const before = megabytes()
+    await reload(20)
+    // Each that stayed would hold 16 MB and its heap.
+    expect(megabytes() - before).toBeLessThan(100)
+    expect((await rpc.end()).code).toBe(0)
+  }, 60_000)
 
   // A-039 A-040
   it("that starts things while it is loaded costs a command that starts no session nothing", async () => {
