@@ -14,7 +14,8 @@ import { ExtensionReport, extensionReport } from "./report/ExtensionReport.ts"
 import { extensionText } from "./report/ExtensionText.ts"
 import { settingsInForce } from "./SettingsInForce.ts"
 
-const hasSettled = (figures: ReadonlyArray<ExtensionFigures>) => figures.every(({ state }) => state !== "Starting")
+/** Whether each runs or is gone: one that could not start is ended first, within the limits of any end. */
+const hasSettled = (figures: ReadonlyArray<ExtensionFigures>) => figures.every(({ state }) => state !== "Starting" && state !== "Stopping")
 
 /** Starts everything that a run would start, and gives what came of it. It is all stopped when the scope closes. Fails with `SettingsInvalid`. */
 const startAll = Effect.fnUntraced(function*(given: Invocation, host: Host) {
