@@ -72,7 +72,8 @@ describe("a TypeScript extension", () => {
     const all = records(run.stdout)
     expect(checkRecords(all)).toEqual([])
     expect(run.code).toBe(0)
-    expect(run.durationMs).toBeLessThan(8_000)
+    // No hook's budget (30 s) was waited out, however loaded the machine.
+    expect(run.durationMs).toBeLessThan(20_000)
     expect(all.find(({ type }) => type === "tool_result")?.output).toContain("good was here")
     if (named !== undefined) expect(all.some(({ message, type }) => type === "diagnostic" && String(message).includes(`extension 'bad' ${named}`))).toBe(true)
     expect(await lastingSurvivors(space.root)).toEqual([])
