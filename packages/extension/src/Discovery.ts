@@ -10,7 +10,7 @@ import type { ExtensionSettings, ProjectExtensionSettings } from "./Start.ts"
 
 /** An extension that can be started. */
 export interface Found {
-  /** Unique in a run: the manifest's name, or `NAME#2` for the second of that name. */
+  /** Unique in a run: the manifest's name, or `NAME#2` for the second of that name; where another goes by that, the next number. */
   readonly key: string
   /** With what the settings say in place of the file's. */
   readonly manifest: Manifest
@@ -64,6 +64,13 @@ interface Read {
   readonly slips?: ReadonlyArray<string>
   /** The manifest's text, where there is one. */
   readonly text?: string
+}
+
+/** A name may look like the key of another's namesake. */
+const freeKey = (name: string, taken: ReadonlySet<string>): string => {
+  let key = name
+  for (let count = 2; taken.has(key); count++) key = `${name}#${count}`
+  return key
 }
 
 /** What can be read of a manifest that is no good: its name, and whether it was meant to close (anything but a readable `open` counts). */
@@ -159,7 +166,7 @@ export const discover = Effect.fnUntraced(function*(where: {
     return settingsOf(where.settings, name)
   }
   const seen = new Set<string>()
-  const counts = new Map<string, number>()
+  const keys = new Set<string>()
   const found: Array<Found> = []
   const disabled: Array<Found> = []
   const closedGuards: Array<string> = []
@@ -178,9 +185,8 @@ export const discover = Effect.fnUntraced(function*(where: {
     for (const slip of slips) if (!warnings.includes(slip)) warnings.push(slip)
     const { disabled: off = false, ...settings } = said(each.project, name)
     const manifest = { ...each.manifest.success, ...settings }
-    const count = (counts.get(name) ?? 0) + 1
-    counts.set(name, count)
-    const key = count === 1 ? name : `${name}#${count}`
+    const key = freeKey(name, keys)
+    keys.add(key)
     const one: Found = { key, manifest, folder: each.home, family: each.family, project: each.project }
     if (off) {
       disabled.push(one)

@@ -55,6 +55,16 @@ describe("discover", () => {
       assert.deepStrictEqual(closedGuards, ["comma", "nameless", "seconds", "set", "typo"])
     }).pipe(Effect.provide(NodeServices.layer)))
 
+  it.effect("gives each a key of its own, though a name looks like another's key", () =>
+    Effect.gen(function*() {
+      const root = yield* temp
+      for (const [folder, name] of [["a", "dup"], ["b", "dup"], ["c", "dup#2"], ["d", "one#2"], ["e", "one"], ["f", "one"], ["g", "one"]] as const) {
+        yield* put(`${root}/${folder}`, program(name))
+      }
+      const { found } = yield* discover({ roots: [{ path: root, family: nimlet, project: false }], paths: [] })
+      assert.deepStrictEqual(found.map(({ key }) => key), ["dup", "dup#2", "dup#2#2", "one#2", "one", "one#3", "one#4"])
+    }).pipe(Effect.provide(NodeServices.layer)))
+
   it.effect("waits for no pipe that stands where a manifest should", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
