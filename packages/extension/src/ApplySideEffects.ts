@@ -94,7 +94,7 @@ const apply = Effect.fnUntraced(function*(key: string, shown: Shown, limits: Sid
     if (limits.notices.take(yield* Clock.currentTimeMillis)) yield* (yield* Frontend).notify(levelOf(notification.level), notification.message, key)
     else yield* limits.losses.lost(unread)
   }
-  if ("entry" in rest) {
+  if (rest.entry !== undefined) {
     limits.stored += size + entryCost
     if (limits.stored <= storable) yield* (yield* EntrySink)({ extension: key, data: rest.entry })
     else yield* limits.losses.lost(unstored)

@@ -14,6 +14,7 @@ import { Inquiries } from "./Inquiries.ts"
 import { isJsonObject, mayBeObject, parseJson } from "./Json.ts"
 import { type Losses, makeLosses } from "./Losses.ts"
 import type { Meter } from "./Meter.ts"
+import { deepFieldsOf, maxNesting, withoutFields } from "./Nesting.ts"
 import { Pace } from "./Pace.ts"
 import { decodeRegister } from "./RegisterLine.ts"
 import { SessionAccess, type SessionAccessShape } from "./SessionAccess.ts"
@@ -271,6 +272,14 @@ const live = (options: LifeOptions, losses: Losses, self: Self<ExtensionMail>) =
       )
     }
 
+    /** Hears a line without what of it nobody could walk. */
+    const take = (line: JsonObject, size: number): Work => {
+      const deep = deepFieldsOf(line, size)
+      if (deep.length === 0) return hear(line, size)
+      const told = warnOnce(`deep ${deep.join()}`, `extension '${key}': its ${String(line.type)} line nests over ${maxNesting} levels in ${deep.join(", ")}; that was ignored`)
+      return Effect.andThen(told, hear(withoutFields(line, deep), size) ?? Effect.void)
+    }
+
     const welcome = Effect.fnUntraced(function*(line: Line): Effect.fn.Return<void, StartFailed, Scope.Scope> {
       const greeting = greet(line)
       switch (greeting._tag) {
@@ -295,7 +304,7 @@ const live = (options: LifeOptions, losses: Losses, self: Self<ExtensionMail>) =
         // A module may ask for things while it is loaded.
         const text = companion === undefined ? undefined : Result.getOrUndefined(line)
         const said = text === undefined ? undefined : Result.getOrUndefined(parseJson(text))
-        return text !== undefined && isJsonObject(said) && said.type !== "register" ? hear(said, text.length) : welcome(line)
+        return text !== undefined && isJsonObject(said) && said.type !== "register" ? take(said, text.length) : welcome(line)
       }
       if (Result.isFailure(line)) {
         meter.dropped()
@@ -303,7 +312,7 @@ const live = (options: LifeOptions, losses: Losses, self: Self<ExtensionMail>) =
       }
       const text = line.success
       const parsed = mayBeObject(text) ? parseJson(text) : undefined
-      return parsed !== undefined && Result.isSuccess(parsed) && isJsonObject(parsed.success) ? hear(parsed.success, text.length) : noise(text)
+      return parsed !== undefined && Result.isSuccess(parsed) && isJsonObject(parsed.success) ? take(parsed.success, text.length) : noise(text)
     }
 
     for (;;) {

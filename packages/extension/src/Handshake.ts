@@ -2,6 +2,7 @@
 import { Result } from "effect"
 import type { Initialize, Registration } from "@nimlet/protocol"
 import { isJsonObject, parseJson } from "./Json.ts"
+import { deepFieldsOf, maxNesting } from "./Nesting.ts"
 import { decodeRegister } from "./RegisterLine.ts"
 import type { Line } from "./Transport/Lines.ts"
 
@@ -40,6 +41,8 @@ export const greet = (line: Line): Greeting => {
   const parsed = parseJson(line.success)
   if (Result.isFailure(parsed)) return { _tag: "Noise", text: line.success }
   if (!isJsonObject(parsed.success)) return { _tag: "Refused", reason: "expected register response" }
+  const deep = deepFieldsOf(parsed.success, line.success.length)
+  if (deep.length > 0) return { _tag: "Refused", reason: `register nests over ${maxNesting} levels in ${deep.join(", ")}` }
   return Result.match(decodeRegister(parsed.success), {
     onFailure: (reason): Greeting => ({ _tag: "Refused", reason }),
     onSuccess: (registration): Greeting => ({ _tag: "Registered", registration })

@@ -39,7 +39,7 @@ const commandReplyShapes = {
 
 /** What is wrong with a reply, by field; null is as good as nothing. */
 const faultsIn = (shapes: Readonly<Record<string, string>>, bad: ReadonlyArray<string>, line: JsonObject): ReadonlyArray<string> =>
-  bad.filter((field) => line[field] !== null).map((field) => `${field} must be ${shapes[field] ?? "something else"}`)
+  bad.filter((field) => line[field] !== null && line[field] !== undefined).map((field) => `${field} must be ${shapes[field] ?? "something else"}`)
 const nobody: ReadonlySet<string> = new Set()
 
 const contentOf = (content: unknown): ToolReply["content"] =>
@@ -160,7 +160,7 @@ export const makeExtensions = Effect.gen(function*() {
     if (tool?.extras?.prepares !== true) return args
     const member = yield* memberOf(tool.extension, name)
     const line = yield* member.request({ type: "prepare", name, arguments: args })
-    return "arguments" in line ? line.arguments : args
+    return line.arguments === undefined ? args : line.arguments
   })
 
   const invoke = Effect.fnUntraced(function*(extension: string, handle: number, args: ReadonlyArray<unknown>, onUpdate?: (text: string) => Effect.Effect<void>) {
