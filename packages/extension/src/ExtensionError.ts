@@ -22,7 +22,7 @@ export class ExtensionCrashed extends Schema.TaggedError<ExtensionCrashed>()("Ex
 }
 
 /** Why a request got no reply. */
-export const CallFailure = Schema.Literals(["timeout", "crashed", "unavailable", "busy", "too_large", "unknown", "threw"])
+export const CallFailure = Schema.Literals(["timeout", "crashed", "unavailable", "busy", "too_large", "unknown", "threw", "failed"])
 /** Why a request got no reply. */
 export type CallFailure = typeof CallFailure.Type
 
@@ -30,7 +30,7 @@ export type CallFailure = typeof CallFailure.Type
  * A tool, command or event request got no reply: `timeout` (budget spent), `crashed` (it died while asked),
  * `unavailable` (starting, restarting, quarantined or stopped), `busy` (too many requests open or its input is
  * clogged), `too_large` (the line is over its `max_line_bytes`), `unknown` (no extension offers that name), `threw` (its
- * handler did; `detail` is what).
+ * handler did; `detail` is what), `failed` (it says so itself; `detail` is how).
  */
 export class CallFailed extends Schema.TaggedError<CallFailed>()("CallFailed", {
   extension: Schema.String,
@@ -39,7 +39,7 @@ export class CallFailed extends Schema.TaggedError<CallFailed>()("CallFailed", {
   seconds: Schema.optionalKey(Schema.Number),
   /** Of `unavailable`: a person was told why it is down. */
   told: Schema.optionalKey(Schema.Literal(true)),
-  /** Of `threw`: what. */
+  /** Of `threw` and `failed`: what. */
   detail: Schema.optionalKey(Schema.String)
 }) {
   override get message(): string {
@@ -58,6 +58,8 @@ export class CallFailed extends Schema.TaggedError<CallFailed>()("CallFailed", {
         return `no extension offers '${this.extension}'`
       case "threw":
         return `extension '${this.extension}' threw ${this.detail ?? "an error"}`
+      case "failed":
+        return `extension '${this.extension}': ${this.detail ?? "it failed"}`
     }
   }
 }

@@ -1,13 +1,12 @@
 /** The implementation of `Extensions`: at most one session, and what its members offer together. */
-import { Context, Effect, FileSystem, Latch, Path, Schema, Semaphore, Stream } from "effect"
-import { type CommandContext, CommandReplyFields, type HookName, HookEvents, type JsonObject, ToolContent, ToolReplyFields } from "@nimlet/protocol"
+import { Context, Effect, FileSystem, Latch, Path, Semaphore, Stream } from "effect"
+import { type CommandContext, type HookName, HookEvents, type JsonObject } from "@nimlet/protocol"
 import { CallFailed } from "./ExtensionError.ts"
-import { fieldsOf } from "./Fields.ts"
 import type { ExtensionFigures } from "./Figures.ts"
 import { Launcher } from "./Launcher.ts"
 import type { Member } from "./Member.ts"
 import { figuresOf } from "./MemberFigures.ts"
-import type { CommandReply, ToolReply } from "./Offer.ts"
+import { commandReplyOf, errorIn, toolReplyOf } from "./Replies.ts"
 import { commandsOf, modesOf, providersOf, toolsOf } from "./Roster.ts"
 import { isClosedGuard, offeringsOf, type RunningSession, startSession } from "./SessionStart.ts"
 import type { StartOptions } from "./Start.ts"
@@ -19,33 +18,7 @@ const observeSeconds = 30
 /** Figures are told of at most this often. */
 const figuresEvery = "250 millis"
 
-const toolReply = fieldsOf(ToolReplyFields)
-const commandReply = fieldsOf(CommandReplyFields)
-const isToolContent = Schema.is(ToolContent)
-
-/** What the fields of replies are, for their authors. */
-const toolReplyShapes = {
-  content: 'a text, or a list of {"type": "text", "text"} and {"type": "image", "mimeType", "data"}',
-  is_error: "true or false",
-  details: "an object",
-  terminate: "true or false"
-}
-const commandReplyShapes = {
-  message: "a text",
-  session: 'an object with "action" new, switch (with "id"), fork (with "message", a number) or compact',
-  reload: "true or false",
-  prompt: "a text"
-}
-
-/** What is wrong with a reply, by field; null is as good as nothing. */
-const faultsIn = (shapes: Readonly<Record<string, string>>, bad: ReadonlyArray<string>, line: JsonObject): ReadonlyArray<string> =>
-  bad.filter((field) => line[field] !== null && line[field] !== undefined).map((field) => `${field} must be ${shapes[field] ?? "something else"}`)
 const nobody: ReadonlySet<string> = new Set()
-
-const contentOf = (content: unknown): ToolReply["content"] =>
-  Array.isArray(content)
-    ? content.filter(isToolContent)
-    : [{ type: "text", text: typeof content === "string" ? content : "" }]
 
 /** A guard that blocks because its manifest says no more than that; why was told at the start. */
 const absent = (key: string): Subscriber => ({
@@ -144,14 +117,8 @@ export const makeExtensions = Effect.gen(function*() {
     const member = yield* memberOf(tool?.extension, name)
     const id = callId === undefined ? {} : { tool_call_id: callId }
     const line = yield* member.request({ type: "tool", name, arguments: args, ...id }, { onUpdate })
-    const { bad, values: { details, terminate } } = toolReply(line)
-    yield* member.complain(`tool ${name}`, faultsIn(toolReplyShapes, bad, line))
-    const reply: ToolReply = {
-      content: contentOf(line.content),
-      isError: line.is_error === true,
-      ...(details === undefined ? {} : { details }),
-      ...(terminate === undefined ? {} : { terminate })
-    }
+    const { faults, reply } = toolReplyOf(member.key, line)
+    yield* member.complain(`tool ${name}`, faults)
     return reply
   })
 
@@ -174,9 +141,11 @@ export const makeExtensions = Effect.gen(function*() {
     const member = yield* memberOf(command?.extension, name)
     const known = context === undefined ? {} : { context }
     const line = yield* member.request({ type: "command", name: command?.name ?? name, arguments: args, ...known })
-    const { bad, values } = commandReply(line)
-    yield* member.complain(`command ${command?.name ?? name}`, faultsIn(commandReplyShapes, bad, line))
-    const reply: CommandReply = values
+    const { faults, reply } = commandReplyOf(line)
+    yield* member.complain(`command ${command?.name ?? name}`, faults)
+    // Where it also says what it did, that is what counts.
+    const detail = Object.keys(reply).length === 0 ? errorIn(line) : undefined
+    if (detail !== undefined) return yield* new CallFailed({ extension: member.key, reason: "failed", detail })
     return reply
   })
 

@@ -191,7 +191,7 @@ describe("offers", () => {
         assert.deepStrictEqual(yield* host.extensions.callTool("t", {}), { content: [{ type: "text", text: "kept" }], isError: false })
         assert.deepStrictEqual(yield* host.extensions.runCommand("go", ""), { message: "kept" })
       }
-      assert.deepStrictEqual((yield* host.extensions.callTool("n", {})).content, [{ type: "text", text: "" }])
+      assert.isTrue((yield* host.extensions.callTool("n", {})).isError)
       assert.deepStrictEqual(host.diagnostics.map(({ message }) => message), [
         'extension \'a\': in its reply to tool t content must be a text, or a list of {"type": "text", "text"} and {"type": "image", "mimeType", "data"}; it was ignored',
         "extension 'a': in its reply to tool t is_error must be true or false; it was ignored",
@@ -199,6 +199,38 @@ describe("offers", () => {
         'extension \'a\': in its reply to command go session must be an object with "action" new, switch (with "id"), fork (with "message", a number) or compact; it was ignored',
         "extension 'a': in its reply to command go prompt must be a text; it was ignored"
       ])
+    }).pipe(Effect.provide(memory({ a: a.script })))
+  })
+
+  it.effect("a tool's own word for its failure, and content that cannot be read, are failures the model reads of; an answer without content is none", () => {
+    const text = (said: string) => ({ type: "text", text: said })
+    const unread = "extension 'a' gave this tool's result in a form that cannot be read: content must be a text, or a list of " +
+      '{"type": "text", "text"} and {"type": "image", "mimeType", "data"}. The tool has run; what it did is not known.'
+    const cases: ReadonlyArray<readonly [Json, ReadonlyArray<Json>, boolean]> = [
+      [{ error: "my own failure" }, [text("my own failure")], true],
+      [{ error: { code: 5, message: "disk full" } }, [text("disk full")], true],
+      [{ error: { code: 5 } }, [text('{"code":5}')], true],
+      [{ error: "why", is_error: false, content: "half done" }, [text("half done"), text("why")], true],
+      [{ error: null, content: "done" }, [text("done")], false],
+      [{ error: "", content: "done" }, [text("done")], false],
+      [{ content: 42 }, [text(unread)], true],
+      [{ content: ["x"] }, [text(unread)], true],
+      [{ content: {} }, [text(unread)], true],
+      [{ content: 42, error: "why" }, [text("why")], true],
+      [{ content: [] }, [], false],
+      [{ content: null }, [text("")], false],
+      [{}, [text("")], false]
+    ]
+    const a = peer({ tools: [tool("t")], commands: [{ name: "go" }, { name: "both" }] }, answering((message) =>
+      message.name === "go" ? { error: "no such note" } : message.name === "both" ? { error: "x", message: "said" } : cases[Number(message.id) - 1]?.[0] ?? {}))
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: {} } })
+      yield* host.start
+      for (const [answer, content, isError] of cases) {
+        assert.deepStrictEqual(yield* host.extensions.callTool("t", {}), { content, isError } as never, JSON.stringify(answer))
+      }
+      assert.strictEqual((yield* Effect.flip(host.extensions.runCommand("go", ""))).message, "extension 'a': no such note")
+      assert.deepStrictEqual(yield* host.extensions.runCommand("both", ""), { message: "said" })
     }).pipe(Effect.provide(memory({ a: a.script })))
   })
 

@@ -5,6 +5,7 @@ import { Diagnostics } from "../Diagnostics.ts"
 import { CallFailed, toldOf } from "../ExtensionError.ts"
 import { fieldsOf } from "../Fields.ts"
 import type { HookOptions, HookOutcome } from "../HookOutcome.ts"
+import { errorIn } from "../Replies.ts"
 import type { Subscriber } from "../Subscriber.ts"
 import { Coalescing } from "./Coalescing.ts"
 import { applyReply, block, outcomeOf, type Tally, untouched } from "./Fold.ts"
@@ -55,9 +56,8 @@ export const makeDispatcher = (subscribersOf: (event: HookName) => ReadonlyArray
     Effect.flatMap(subscriber.ask(event, { ...payload }), (line) => {
       missing.delete(subscriber.key)
       // No field of any event: an author who says so means that it could not be handled.
-      if (typeof line.error === "string" && line.error !== "") {
-        return Effect.fail(new CallFailed({ extension: subscriber.key, reason: "threw", detail: line.error.slice(0, 500) }))
-      }
+      const detail = errorIn(line)
+      if (detail !== undefined) return Effect.fail(new CallFailed({ extension: subscriber.key, reason: "threw", detail: detail.slice(0, 500) }))
       const { bad, values } = decoderOf(event)(line)
       // The decoder was made from this event's own row of the table.
       const reply = { values: values as HookReply<N>, bad }
