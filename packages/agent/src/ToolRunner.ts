@@ -6,7 +6,7 @@
 import { Cause, Clock, Effect, Option, Result } from "effect"
 import { type HookOptions, Hooks } from "@nimlet/extension"
 import { type JsonObject, type RunPlace, textOf, type ToolUsePart } from "@nimlet/protocol"
-import { errorResult, type ToolContext, type ToolResult } from "@nimlet/tools"
+import { errorResult, Output, type ToolContext, type ToolResult } from "@nimlet/tools"
 import { argumentsOf, makeValidator, unreadable, type Validator } from "./Arguments.ts"
 import { EventSink } from "./EventSink.ts"
 import type { Permissions } from "./Permissions.ts"
@@ -54,6 +54,13 @@ export interface ToolRunner {
 }
 
 const denied = (reason: string): ToolResult => errorResult(`approval_denied: ${reason}`)
+
+/** What an extension made of an output, within the limits of any; one that was larger by right may stay as large. */
+const boundedOutput = (output: string, before: string): string =>
+  output === before ? output : Output.boundMiddle(output, {
+    maxBytes: Math.max(Output.modelLimits.maxBytes, Buffer.byteLength(before)),
+    maxLines: Math.max(Output.modelLimits.maxLines, before.split("\n").length)
+  }).text
 
 /** What a call's settling tells beside its result. */
 interface Notes {
@@ -119,7 +126,7 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
       if (same && payload.is_error === result.isError && payload.details === told.details) return result
       const content = same
         ? result.content
-        : [...(payload.output === "" ? [] : [{ type: "text" as const, text: payload.output }]), ...payload.images ?? []]
+        : [...(payload.output === "" ? [] : [{ type: "text" as const, text: boundedOutput(payload.output, output) }]), ...payload.images ?? []]
       return { ...result, content, isError: payload.is_error, ...(payload.details === undefined ? {} : { details: payload.details }) }
     })
 

@@ -173,6 +173,28 @@ describe("Agent", () => {
         assert.deepInclude(events.find((event) => event.type === "tool_result"), { output: "censored", is_error: true })
       })))
 
+  it.effect("gives the model no more of what a hook makes of a result than of any, and leaves alone what was larger by right", () => {
+    const large = "y\n".repeat(40_000)
+    return withAgent({
+      replies: [calls({ name: "write" }, { name: "read" }), says("done")],
+      tools: [tool("write"), tool("read", { run: () => Effect.succeed({ content: [{ type: "text", text: large }], isError: false }) })],
+      hooks: {
+        run: (event, payload) => {
+          const changed = event === "tool_result" ? { ...payload, output: "tool" in payload && payload.tool === "read" ? large.replaceAll("y", "z") : "x".repeat(5_000_000) } : payload
+          return Effect.succeed({ _tag: "Continue", payload: changed, changedBy: [] } as never)
+        }
+      }
+    }, ({ entries, prompt }) =>
+      Effect.gen(function*() {
+        yield* prompt("go")
+        const [written, read] = textsOf(yield* entries).map(String)
+        assert.isDefined(written)
+        assert.isAtMost(written.length, 50 * 1024)
+        assert.match(written, /^x+\n\[\.\.\. \d+ bytes dropped \.\.\.\]\nx+$/)
+        assert.strictEqual(read, large.replaceAll("y", "z"))
+      }))
+  })
+
   it.effect("turns a tool that dies into a failed result", () =>
     withAgent({ replies: [calls({ name: "write" }), says("done")], tools: [tool("write", { run: () => Effect.die(new Error("boom")) })] }, ({ entries, prompt }) =>
       Effect.gen(function*() {

@@ -30,6 +30,20 @@ describe("folding replies", () => {
     assert.deepStrictEqual(outcomeOf(tally), { _tag: "Blocked", reason: "blocked by extension", blockedBy: ["a"] })
   })
 
+  it("gives of reasons and instructions as much as of a tool's answer, and says how much is missing", () => {
+    const reasoned = (reason: string) => {
+      const outcome = outcomeOf(applyReply("tool_call", untouched<"tool_call">(call), "a", { allow: false, reason }))
+      return outcome._tag === "Blocked" ? outcome.reason : ""
+    }
+    assert.strictEqual(reasoned("x".repeat(51_200)), "x".repeat(51_200))
+    assert.strictEqual(reasoned("x".repeat(3_000_000)), `${"x".repeat(51_200)}\n[... 2948800 characters dropped ...]`)
+    assert.strictEqual(reasoned("€".repeat(20_000)), `${"€".repeat(17_066)}\n[... 2934 characters dropped ...]`)
+    assert.strictEqual(reasoned("a\n".repeat(2_001)), `${"a\n".repeat(1_999)}a\n[... 3 characters dropped ...]`)
+    const event = "session_before_compact" as const
+    const { payload } = applyReply(event, untouched<typeof event>(compact), "a", { instruction: "x".repeat(60_000) })
+    assert.strictEqual(payload.instruction, `${"x".repeat(51_200)}\n[... 8800 characters dropped ...]`)
+  })
+
   // E-126 E-127 E-192 E-193
   it("replaces output and error flag of a result, each on its own", () => {
     const result = { tool: "bash", arguments: {}, output: "x", is_error: true }

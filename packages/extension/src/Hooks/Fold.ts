@@ -1,6 +1,7 @@
 /** How replies change an event, reply by reply. Pure: one small function an event, no time and no transport. */
 import { type HookCompaction, HookEvents, type HookMessage, type HookName, type HookPayload, type HookReply, type JsonObject } from "@nimlet/protocol"
 import type { HookOutcome } from "../HookOutcome.ts"
+import { boundedWords } from "./Words.ts"
 
 /** An event on its way through the subscribers. */
 export interface Tally<N extends HookName> {
@@ -66,10 +67,11 @@ const changes: { readonly [N in HookName]: Change<N> } = {
         ...(details === undefined ? {} : { details }),
         ...(images === undefined ? {} : { images })
       },
-  session_before_compact: (payload, { instruction = "" }) =>
-    instruction === ""
-      ? payload
-      : { ...payload, instruction: payload.instruction === "" ? instruction : `${payload.instruction}\n${instruction}` },
+  session_before_compact: (payload, { instruction = "" }) => {
+    if (instruction === "") return payload
+    const said = boundedWords(instruction)
+    return { ...payload, instruction: payload.instruction === "" ? said : `${payload.instruction}\n${said}` }
+  },
   model_context: (payload, { messages }) => messages === undefined ? payload : { messages },
   resources_discover: (payload, { prompt_paths = [], skill_paths = [], theme_paths = [] }) =>
     prompt_paths.length + skill_paths.length + theme_paths.length === 0
@@ -86,7 +88,7 @@ const changes: { readonly [N in HookName]: Change<N> } = {
       : { ...payload, ...(result === undefined ? {} : { result }), ...(operations === undefined ? {} : { operations }) },
   project_trust: (payload, { remember = false, trusted }) =>
     trusted === undefined || trusted === "undecided" || payload.trusted !== "undecided" ? payload : { ...payload, trusted, remember },
-  session_before_tree: (payload, { instruction }) => instruction === undefined ? payload : { ...payload, instruction },
+  session_before_tree: (payload, { instruction }) => instruction === undefined ? payload : { ...payload, instruction: boundedWords(instruction) },
   agent_end: keep,
   agent_start: keep,
   message_saved: keep,
@@ -164,7 +166,7 @@ export const outcomeOf = <N extends HookName>(tally: Tally<N>): HookOutcome<N> =
   const outcome = blockedBy.length > 0
     ? {
       _tag: "Blocked" as const,
-      reason: reasons.length === 0 ? "blocked by extension" : reasons.join("; "),
+      reason: reasons.length === 0 ? "blocked by extension" : boundedWords(reasons.join("; ")),
       blockedBy,
       ...(handled === undefined || reasons.length > 0 ? {} : { handled }),
       ...(terminate === undefined ? {} : { terminate })
