@@ -5,6 +5,7 @@
 import { Effect, Result } from "effect"
 import type { JsonObject } from "@nimlet/protocol"
 import type { Errors } from "./JsonSchema.ts"
+import { withinMillis } from "./TimeLimit.ts"
 
 /** What the model reads of arguments that are not JSON: why, as far as is known, and what it sent. */
 export const unreadable = (sent: unknown, problem?: string): string =>
@@ -29,19 +30,25 @@ const sentenceOf = (error: Fault): string => {
   return keyword === "additionalProperties" ? `${where}: unknown: ${params.additionalProperties.join(", ")}` : `${where}: ${message}`
 }
 
+/** A check that takes longer has run into a pattern that backtracks, or a schema that refers to itself without end. */
+const longestCheck = 1_000
+
 /**
  * Makes the validator of a JSON Schema. A schema the library cannot follow lets everything pass: the tool itself
- * decides. Checked as it stands rather than compiled, since a schema is rarely used often enough to pay for that.
+ * decides. One that cannot be followed in time lets nothing pass. Checked as it stands rather than compiled, since a
+ * schema is rarely used often enough to pay for that.
  */
 export const makeValidator = Effect.fnUntraced(function*(schema: JsonObject): Effect.fn.Return<Validator> {
   const { Check, Errors } = yield* loadValidation
+  const check = (args: JsonObject) => {
+    if (Check(schema, args)) return []
+    const [, errors] = Errors(schema, args)
+    // What `additionalProperties: false` refuses is told twice: by name, and as a value that fits no schema.
+    return errors.filter(({ keyword }) => keyword !== "boolean").slice(0, 8).map(sentenceOf)
+  }
   return (args) =>
-    Result.try(() => {
-      if (Check(schema, args)) return []
-      const [, errors] = Errors(schema, args)
-      // What `additionalProperties: false` refuses is told twice: by name, and as a value that fits no schema.
-      return errors.filter(({ keyword }) => keyword !== "boolean").slice(0, 8).map(sentenceOf)
-    }).pipe(Result.getOrElse(() => []))
+    Result.getOrElse(withinMillis(longestCheck, () => check(args)), (why) =>
+      why === "late" ? ["the tool's schema takes too long to check these arguments against; other arguments may pass, but the schema is at fault"] : [])
 })
 
 /** Loads the validator's code; worth doing while a model is waited for. */

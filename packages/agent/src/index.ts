@@ -25,6 +25,7 @@ export { decodeSettings, loadSettings, readSettings, Settings, SettingsInvalid }
 export { settingsSlips, type Slip, slipsTold } from "./SettingsSlips.ts"
 export * from "./SystemPrompt.ts"
 export { FileUnwritable, replaceFile } from "./PrivateFile.ts"
+export { type Unfinished, withinMillis } from "./TimeLimit.ts"
 export { makeTrust, type ProjectChange, type Trust, type TrustAnswer, type TrustOptions, type TrustState } from "./Trust.ts"
 export type { ProjectFile } from "./Trust/ProjectFiles.ts"
 export type { RunResult } from "./Loop.ts"

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber } from "effect"
 import * as AiError from "effect/ai/AiError"
 import { TestClock } from "effect/testing"
+import type { JsonObject } from "@nimlet/protocol"
 import { textResult } from "@nimlet/tools"
 import { calls, gauge, hangsAfter, refuses, says, settle, shape, tool, withAgent } from "./Rig.ts"
 
@@ -317,6 +318,28 @@ describe("Agent", () => {
       Effect.gen(function*() {
         yield* prompt("go")
         assert.deepStrictEqual(textsOf(yield* entries), ["Invalid arguments for look:\narguments: unknown: offset"])
+      })))
+
+  it.effect.each<{ readonly how: string; readonly schema: JsonObject }>([
+    { how: "backtracks", schema: { properties: { path: { type: "string", pattern: "^(a+)+$" } } } },
+    { how: "backtracks over a name", schema: { patternProperties: { "^([a-z]+)+[A-Z]$": {} } } },
+    {
+      how: "refers on twice, forty times over",
+      schema: {
+        $ref: "#/$defs/d0",
+        $defs: Object.fromEntries(Array.from({ length: 41 }, (_, at) => [`d${at}`, at === 40 ? {} : { allOf: [{ $ref: `#/$defs/d${at + 1}` }, { $ref: `#/$defs/d${at + 1}` }] }]))
+      }
+    }
+  ])("does not run a tool whose schema takes for ever, and says so: it $how", ({ schema }) =>
+    withAgent({
+      replies: [calls({ name: "look", id: "1", args: { path: `${"a".repeat(40)}!`, ["a".repeat(40)]: 1 } }), says("done")],
+      tools: [tool("look", { inputSchema: { type: "object", ...schema } })]
+    }, ({ entries, prompt }) =>
+      Effect.gen(function*() {
+        yield* prompt("go")
+        const [told, ...others] = textsOf(yield* entries)
+        assert.match(String(told), /^Invalid arguments for look:\nthe tool's schema takes too long/)
+        assert.deepStrictEqual(others, [])
       })))
 
   it.effect("gives a call one result only when the interrupt comes with its answer, and says what had run", () =>

@@ -75,6 +75,22 @@ describe("the transcript", () => {
   const shown = (item: Item, open = false) => plain(new ItemLines().of(item, look(60, open)))
   const diff = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n same\n-old\n+new\n"
 
+  it.each([["> ", 2_000], ["1. ", 5_000], ["**a **", 5_000]])("markdown that would hold everything up stands as it was written, what is before it does not: %s", (mark, times) => {
+    const before = `**fine**${" word".repeat(300)}\n\n`
+    const text = `${before}A list:\n\n${mark.repeat(times)}x\n\nAnd **more**`
+    const items = new ItemLines()
+    const growing = (end: number, done = false) => plain(items.of({ kind: "answer", id: 1, text: text.slice(0, end), done }, look(60)))
+    assert.match(growing(before.length), /^fine word/)
+    for (const lines of [growing(text.length - 20), growing(text.length), growing(text.length, true), shown({ kind: "answer", id: 2, text, done: true })]) {
+      assert.match(lines, /^fine word/)
+      assert.include(lines, mark.repeat(8).trim())
+    }
+    assert.include(shown({ kind: "answer", id: 3, text, done: true }), "And **more**")
+    const content = [{ type: "markdown", text: mark.repeat(times) }] as const
+    const state: State = { ...new Rig().state, widgets: [["a:b", { title: "", position: "above_composer", actions: [], content }]] }
+    for (const _ of ["drawn first", "drawn again"]) assert.include(plain(aboveComposer(state, look(60))), mark.repeat(8).trim())
+  })
+
   it("shows a call in one row, and at length when it is opened", () => {
     const call = { kind: "call", id: "a", name: "read", input: { path: "a.txt" }, output: "1 | one\n2 | two\n", state: "done", millis: 3 } as const
     assert.strictEqual(shown(call), "✓ read a.txt\n    2 lines")

@@ -1,8 +1,10 @@
 /**
  * An answer in markdown, drawn in pieces. The library reads a text from its beginning whenever it has grown; a piece that
- * nothing behind it can change is drawn once, so that a new word costs the last piece and not the whole answer.
+ * nothing behind it can change is drawn once, so that a new word costs the last piece and not the whole answer. From a
+ * piece on that the library cannot draw in time, the answer stands as it was written.
  */
-import type { Markdown } from "@earendil-works/pi-tui"
+import { wrap } from "./Lines.ts"
+import type { MarkdownDrawer } from "./MarkdownLibrary.ts"
 
 /** A piece is closed when it has so many characters. */
 const enough = 1_000
@@ -30,16 +32,19 @@ export const pieceEnd = (text: string): number | undefined => {
   return undefined
 }
 
+/** Markdown as it was written. */
+export const plainLines = (text: string, width: number): ReadonlyArray<string> => text.split("\n").flatMap((line) => wrap(line, width))
+
 /** One answer at one width. */
 export class AnswerLines {
-  readonly #make: () => Markdown
+  readonly #make: () => MarkdownDrawer
   readonly #width: number
   /** What is drawn for good, and its lines. */
   #closed = ""
   readonly #lines: Array<string> = []
-  #last: Markdown
+  #last: MarkdownDrawer | undefined
 
-  constructor(make: () => Markdown, width: number) {
+  constructor(make: () => MarkdownDrawer, width: number) {
     this.#make = make
     this.#width = width
     this.#last = make()
@@ -51,13 +56,14 @@ export class AnswerLines {
     for (let end = pieceEnd(text.slice(this.#closed.length)); end !== undefined; end = pieceEnd(text.slice(this.#closed.length))) {
       this.#lines.push(...this.#draw(text.slice(this.#closed.length, this.#closed.length + end)), "")
       this.#closed = text.slice(0, this.#closed.length + end)
-      this.#last = this.#make()
+      if (this.#last !== undefined) this.#last = this.#make()
     }
     return [...this.#lines, ...this.#draw(text.slice(this.#closed.length))]
   }
 
   #draw(piece: string): ReadonlyArray<string> {
-    this.#last.setText(piece)
-    return this.#last.render(this.#width).map((line) => line.trimEnd())
+    const drawn = this.#last?.(piece, this.#width)
+    if (drawn === undefined) this.#last = undefined
+    return drawn ?? plainLines(piece, this.#width)
   }
 }

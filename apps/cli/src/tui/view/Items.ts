@@ -5,7 +5,7 @@ import type { CallItem, Item, SpokenItem } from "../Item.ts"
 import { type Action, type Keymap, keyOf, type SessionKey } from "../Keymap.ts"
 import type { Palette } from "../Palette.ts"
 import { callSummary } from "../../modes/TextRows.ts"
-import { AnswerLines } from "./Answer.ts"
+import { AnswerLines, plainLines } from "./Answer.ts"
 import { diffLines } from "./Diff.ts"
 import type { Highlighter } from "./Highlight.ts"
 import { clamp, firstLines, fit, hang, lastLines, wrap, wrapColumns } from "./Lines.ts"
@@ -197,7 +197,7 @@ export class ItemLines {
     const words = clean(over > 0 ? `${said.slice(0, longest)}\n\n… ${over} more characters` : said)
     const kept = this.#growing.get(id)
     const { markdown } = look
-    if (markdown === undefined) return words.split("\n").flatMap((line) => wrap(line, look.width))
+    if (markdown === undefined) return plainLines(words, look.width)
     const growing = kept?.width === look.width ? kept.lines : new AnswerLines(() => markdown(markdownTheme(look)), look.width)
     const lines = growing.of(words)
     if (lines === undefined) {

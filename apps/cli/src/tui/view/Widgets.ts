@@ -6,6 +6,7 @@ import { clean, cleanLine } from "../Clean.ts"
 import { fieldOf } from "../Field.ts"
 import { modalOf, orderedWidgets } from "../reduce/Buttons.ts"
 import type { State } from "../State.ts"
+import { plainLines } from "./Answer.ts"
 import { fieldLines } from "./Dialogs.ts"
 import { type Look, markdownTheme } from "./Items.ts"
 import { firstLines, fit, rule, wrap } from "./Lines.ts"
@@ -33,10 +34,15 @@ const usualHeight = 10
 /** How many lines of a widget are shown beside the composer. */
 const tallest = 16
 
-const markdownLines = (text: string, look: Look): ReadonlyArray<string> => {
-  const drawn = look.markdown?.(markdownTheme(look))
-  drawn?.setText(text)
-  return drawn === undefined ? text.split("\n").flatMap((line) => wrap(line, look.width)) : drawn.render(look.width).map((line) => line.trimEnd())
+/** Markdown that could not be drawn in time; it is not tried again with each frame. */
+const undrawable = new WeakSet<WidgetElement>()
+
+const markdownLines = (element: Extract<WidgetElement, { readonly type: "markdown" }>, look: Look): ReadonlyArray<string> => {
+  const text = clean(element.text.slice(0, 20_000))
+  const draw = undrawable.has(element) ? undefined : look.markdown?.(markdownTheme(look))
+  const drawn = draw?.(text, look.width)
+  if (draw !== undefined && drawn === undefined) undrawable.add(element)
+  return drawn ?? plainLines(text, look.width)
 }
 
 const elementLines = (element: WidgetElement, look: Look): ReadonlyArray<string> => {
@@ -61,7 +67,7 @@ const elementLines = (element: WidgetElement, look: Look): ReadonlyArray<string>
     }
     case "markdown": {
       const height = Math.min(Math.max(Math.round(element.height ?? usualHeight), 4), 24)
-      const lines = markdownLines(clean(element.text.slice(0, 20_000)), look)
+      const lines = markdownLines(element, look)
       return lines.length <= height ? lines : [...lines.slice(0, height - 1), palette.dim(fit(`… ${lines.length - height + 1} more lines`, width))]
     }
   }
