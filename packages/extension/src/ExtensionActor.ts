@@ -17,6 +17,7 @@ import type { Meter } from "./Meter.ts"
 import { deepFieldsOf, maxNesting, withoutFields } from "./Nesting.ts"
 import { Pace } from "./Pace.ts"
 import { decodeRegister } from "./RegisterLine.ts"
+import { offerFaults } from "./RegisterLine/OfferFaults.ts"
 import { SessionAccess, type SessionAccessShape } from "./SessionAccess.ts"
 import type { Shown } from "./Shown.ts"
 import { withoutSuperseded } from "./Superseded.ts"
@@ -210,11 +211,14 @@ const live = (options: LifeOptions, losses: Losses, self: Self<ExtensionMail>) =
       yield* reply.succeed((yield* send({ type: "ui_action", widget, action, text: said })) === "accepted")
     })
 
+    const tellFaults = (faults: ReadonlyArray<string> = []) =>
+      Effect.forEach(faults, (fault) => warnOnce(`register ${fault}`, `extension '${key}': ${fault}`), { discard: true })
+
     const registerAgain = (line: JsonObject): Effect.Effect<void> => {
       if (!options.revises) return warnOnce("register", `extension '${key}' registered again; only the first register counts`)
       return Result.match(decodeRegister(line), {
         onFailure: (reason) => warnOnce(`register ${reason}`, `extension '${key}': ${reason}`),
-        onSuccess: options.onRevised
+        onSuccess: (registration) => Effect.andThen(options.onRevised(registration), tellFaults(offerFaults(line)))
       })
     }
 
@@ -287,12 +291,14 @@ const live = (options: LifeOptions, losses: Losses, self: Self<ExtensionMail>) =
           yield* noise(greeting.text) ?? Effect.void
           return
         case "Refused":
+          yield* tellFaults(greeting.faults)
           return yield* new StartFailed({ extension: key, reason: greeting.reason })
         case "Registered":
           registered = true
           yield* Effect.sync(() => timer.interruptUnsafe())
           meter.registered(now() - begun)
           yield* options.onRegistered(greeting.registration)
+          yield* tellFaults(greeting.faults)
           yield* self.ready
           yield* options.onReady
           return

@@ -4,6 +4,7 @@ import type { Initialize, Registration } from "@nimlet/protocol"
 import { isJsonObject, parseJson } from "./Json.ts"
 import { deepFieldsOf, maxNesting } from "./Nesting.ts"
 import { decodeRegister } from "./RegisterLine.ts"
+import { offerFaults } from "./RegisterLine/OfferFaults.ts"
 import type { Line } from "./Transport/Lines.ts"
 
 /** Registration ends after this when the manifest sets no limit on replies. */
@@ -30,8 +31,9 @@ const newest = (entries: ReadonlyArray<unknown>): ReadonlyArray<unknown> => {
 
 /** What a line before registration means. */
 export type Greeting =
-  | { readonly _tag: "Registered"; readonly registration: Registration }
-  | { readonly _tag: "Refused"; readonly reason: string }
+  | { readonly _tag: "Registered"; readonly registration: Registration; readonly faults: ReadonlyArray<string> }
+  /** `faults` say more of where. */
+  | { readonly _tag: "Refused"; readonly reason: string; readonly faults?: ReadonlyArray<string> }
   /** Not JSON: log text of a program that has not begun to speak. */
   | { readonly _tag: "Noise"; readonly text: string }
 
@@ -43,8 +45,9 @@ export const greet = (line: Line): Greeting => {
   if (!isJsonObject(parsed.success)) return { _tag: "Refused", reason: "expected register response" }
   const deep = deepFieldsOf(parsed.success, line.success.length)
   if (deep.length > 0) return { _tag: "Refused", reason: `register nests over ${maxNesting} levels in ${deep.join(", ")}` }
+  const faults = parsed.success.type === "register" ? offerFaults(parsed.success) : []
   return Result.match(decodeRegister(parsed.success), {
-    onFailure: (reason): Greeting => ({ _tag: "Refused", reason }),
-    onSuccess: (registration): Greeting => ({ _tag: "Registered", registration })
+    onFailure: (reason): Greeting => ({ _tag: "Refused", reason, faults }),
+    onSuccess: (registration): Greeting => ({ _tag: "Registered", registration, faults })
   })
 }

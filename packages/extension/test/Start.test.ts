@@ -70,6 +70,23 @@ describe("the handshake", () => {
     })))
   })
 
+  it.effect("what is wrong with an offer is told with extension, tool and field, whether it starts or not", () => {
+    const a = peer({ tools: [tool("t", { input_schema: { type: "object", properties: { n: { type: "banana" } } } })] })
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: {}, b: {} } })
+      const report = yield* host.start
+      assert.deepStrictEqual(report.started, ["a"])
+      assert.sameMembers([...report.warnings], [
+        `extension 'a': tool "t": input_schema.properties.n.type must be one of object, array, string, number, integer, boolean, null, or a list of these`,
+        `extension 'b': tool "u": description must be a text that is not empty`,
+        "extension 'b' failed to start: registered tools require name, description, and input_schema"
+      ])
+    }).pipe(Effect.provide(memory({
+      a: a.script,
+      b: (self) => self.send({ type: "register", commands: [], tools: [{ name: "u", input_schema: {} }] })
+    })))
+  })
+
   it.effect("a second register changes nothing and is told once", () => {
     const again = { type: "register", commands: [], tools: [tool("u")] }
     const a = peer({ tools: [tool("t")] }, (message, self) =>

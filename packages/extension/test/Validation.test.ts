@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { decodeManifest } from "../src/ManifestFile.ts"
 import { decodeRegister } from "../src/RegisterLine.ts"
+import { offerFaults } from "../src/RegisterLine/OfferFaults.ts"
 
 const reason = <A>(result: Result.Result<A, string>) => Result.isFailure(result) ? result.failure : "valid"
 
@@ -146,5 +147,65 @@ describe("decodeRegister", () => {
   it.each([undefined, null, []])("counts capabilities %j as write, shell and network", (capabilities) => {
     const result = register({ tools: [{ ...tool, capabilities }] })
     assert.deepStrictEqual(Result.getOrThrow(result).tools[0]?.capabilities, ["write", "shell", "network"])
+  })
+})
+
+describe("offerFaults", () => {
+  const of = (fields: object) => offerFaults({ type: "register", ...fields })
+  const schema = (more: object) => of({ tools: [{ name: "t", description: "T.", input_schema: { type: "object", ...more } }] })
+
+  it.each<readonly [object, string]>([
+    [{ properties: 5 }, "properties must be an object of schemas by name"],
+    [{ properties: [] }, "properties must be an object of schemas by name"],
+    [{ properties: { a: { type: "banana" } } }, "properties.a.type must be one of object, array, string, number, integer, boolean, null, or a list of these"],
+    [{ properties: { a: 5 } }, "properties.a must be a schema"],
+    [{ properties: { a: { pattern: "(" } } }, "properties.a.pattern must be a regular expression"],
+    [{ properties: { a: { items: { enum: "x" } } } }, "properties.a.items.enum must be a list"],
+    [{ properties: { a: { anyOf: [{ minLength: "1" }] } } }, "properties.a.anyOf[0].minLength must be a number from 0"],
+    [{ anyOf: [] }, "anyOf must be a list of schemas with at least one in it"],
+    [{ required: "a" }, "required must be a list of names"],
+    [{ $ref: "#/$defs/none" }, "$ref must point at a schema, and there is no #/$defs/none"],
+    [{ properties: { a: { $ref: "https://example.org/a.json" } } }, "properties.a.$ref must point at a schema, and there is no https://example.org/a.json"],
+    [{ properties: { a: { $ref: 5 } } }, "properties.a.$ref must be a text"]
+  ])("names tool and field of the schema %j", (more, expected) => {
+    assert.deepStrictEqual(schema(more), [`tool "t": input_schema.${expected}`])
+  })
+
+  it("finds nothing in schemas of all drafts as they are written, nor in keys there are none of", () => {
+    assert.deepStrictEqual(schema({
+      $schema: "http://json-schema.org/draft-07/schema#",
+      $defs: { "a/b": { $id: "https://example.org/b", type: ["string", "null"], pattern: "^[\\w-]+$", format: "uri", "x-mine": 5 } },
+      properties: {
+        type: { $ref: "#/$defs/a~1b" },
+        required: { enum: [1, null] },
+        self: { $ref: "#" },
+        other: { $ref: "https://example.org/b" },
+        named: { $anchor: "here", type: "array", items: [{}, true], additionalItems: false },
+        back: { $ref: "#here" },
+        old: { minimum: 0, exclusiveMinimum: true, default: { type: "banana" }, const: { properties: 5 }, examples: [{ required: "x" }] }
+      },
+      required: [],
+      additionalProperties: false
+    }), [])
+  })
+
+  it("names what a tool lacks, names that stand twice or that nobody can type, and fields that are ignored", () => {
+    const input_schema = { type: "object" }
+    assert.deepStrictEqual(of({
+      tools: [{ name: "a", input_schema }, { description: "B.", input_schema: [] }, { name: "c", description: "C.", input_schema }, { name: "c", description: "C.", input_schema }]
+    }), [
+      'tool "a": description must be a text that is not empty',
+      "tool 2: name must be a text that is not empty",
+      "tool 2: input_schema must be an object",
+      'tool "c": the name stands twice in one registration; the later one counts'
+    ])
+    assert.deepStrictEqual(of({ commands: [{ name: "a\nb" }, { name: "/a" }, { name: "é-1", description: 5, while_busy: "x" }, { name: "Go", description: null }, { name: "go" }] }), [
+      'command "a\\nb": nobody can type this name: it is what follows the /, without spaces',
+      'command "/a": nobody can type this name: it is what follows the /, without spaces',
+      'command "é-1": description must be a text; it was ignored',
+      'command "é-1": while_busy must be true or false; it was ignored',
+      'command "go": the name stands twice in one registration; the first one counts'
+    ])
+    assert.strictEqual(of({ commands: Array.from({ length: 20 }, () => 5) }).at(-1), "12 more faults of its registration")
   })
 })
