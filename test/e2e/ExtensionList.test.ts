@@ -1,5 +1,5 @@
 /** `nimlet extension list`: what a run would start, what it offers, what was left out and why. */
-import { readFileSync, symlinkSync } from "node:fs"
+import { existsSync, readFileSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { lastingSurvivors, makeWorkspace, type Workspace } from "../kit/Workspace.ts"
@@ -117,6 +117,18 @@ describe("nimlet extension list", () => {
     ])
   })
 
+  it("a run that names an extension by a path with none at it ends before anything runs, naming path and reason", async () => {
+    await using space = await makeWorkspace()
+    await space.file("empty/notes.txt", "")
+    for (const [path, why] of [["./nothing", "no such file"], ["empty", "no extension.json"], ["empty/notes.txt", "no extension"]] as const) {
+      const run = await space.nimlet(["--provider", "offline", "-e", path, "run: echo ran > mark.txt"])
+      expect(run.code).toBe(2)
+      expect(run.stderr).toContain(`-e ${join(space.work, path)}: `)
+      expect(run.stderr).toContain(why)
+      expect(existsSync(join(space.work, "mark.txt"))).toBe(false)
+    }
+  })
+
   it("says why one does not run, and exits 1", async () => {
     await using space = await makeWorkspace()
     await put(space, "good", {})
@@ -129,7 +141,7 @@ describe("nimlet extension list", () => {
     expect(report.extensions[2]!["fault"]).toContain("registered tools require")
     expect(report.skipped).toEqual([{ what: "manifest", path: join(space.root, "nowhere"), why: expect.any(String) }])
     expect(report.missing).toMatchObject([{ extension: "dead" }])
-    expect(report.warnings).toEqual([])
+    expect(report.warnings).toEqual(["description must be a text that is not empty", "input_schema must be an object"].map((fault) => `extension 'wrong': tool "x": ${fault}`))
     const text = await space.nimlet(["extension", "list"])
     expect(text.code).toBe(1)
     expect(text.stdout).toContain("2 could not start")

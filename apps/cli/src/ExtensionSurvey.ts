@@ -5,7 +5,7 @@ import { chooseExtensions, unsearchedRoots } from "./ExtensionChoice.ts"
 import type { ExtensionFacts, RootListing } from "./report/ExtensionReport.ts"
 
 /** What is there, whether it is started or not. */
-export type ExtensionSurvey = Pick<ExtensionFacts, "choice" | "discoveryWarnings" | "found" | "listings" | "unsearched">
+export type ExtensionSurvey = Pick<ExtensionFacts, "choice" | "discoveryWarnings" | "found" | "listings" | "passedOver" | "unsearched">
 
 const manifestName = "extension.json"
 
@@ -37,7 +37,7 @@ export const surveyExtensions = Effect.fnUntraced(function*(about: Omit<Paramete
   const listings = yield* Effect.all([...choice.roots.map(({ path: root }) => listingOf(root)), ...named], { concurrency: 8 })
   const unsearched = yield* Effect.forEach(unsearchedRoots({ ...about, path }), (one) =>
     Effect.map(listingOf(one.root.path), ({ folders }) => ({ ...one, count: folders.length })), { concurrency: 8 })
-  const { found, warnings } = yield* discover({ roots: choice.roots, paths: choice.paths })
-  const survey: ExtensionSurvey = { choice, discoveryWarnings: warnings, found, listings, unsearched }
+  const { found, passedOver, warnings } = yield* discover({ roots: choice.roots, paths: choice.paths })
+  const survey: ExtensionSurvey = { choice, discoveryWarnings: warnings, found, listings, passedOver, unsearched }
   return survey
 })

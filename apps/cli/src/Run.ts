@@ -175,7 +175,11 @@ export const run = Effect.fnUntraced(function*(
   const sessions = yield* Layer.build(Sessions.layer(sessionFolder(settings, host, path), host))
   const { bytes, session } = yield* openSession(invocation, workspace, sessionFolder(settings, host, path)).pipe(Effect.provideContext(sessions))
   const chosen = chooseExtensions({ invocation: { ...invocation, approve: trust.current().trusted }, settings, host, workspace, path })
-  const found = yield* Effect.cached(Effect.map(discover(chosen), ({ found }) => found))
+  const discovered = yield* Effect.cached(discover(chosen))
+  const found = Effect.map(discovered, ({ found }) => found)
+  // Somebody who names a guard and slips must not run without it.
+  const [unusable] = chosen.paths.length === 0 ? [] : (yield* discovered).unusable
+  if (unusable !== undefined) return yield* new UsageError({ problem: `-e ${unusable.path}: ${unusable.why}` })
   const mayOffer = Effect.map(found, (all) => all.length > 0)
   const [stranger] = invocation.foreign
   // Modules alone register flags.

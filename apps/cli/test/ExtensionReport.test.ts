@@ -24,6 +24,7 @@ const facts = (all: ReadonlyArray<ExtensionFigures>, more: Partial<ExtensionFact
   choice: { roots: [{ path: root, family: family!, project: false }], paths: [], trusted: false, settings: {}, settingsFile: "/h/.nimlet/config.json", required: [], reservedProviders: [] },
   listings: [{ root, folders: all.map(({ folder }) => ({ path: folder, real: folder })) }],
   unsearched: [],
+  passedOver: [],
   found: all,
   discoveryWarnings: [],
   report: { started: all.map(({ key }) => key), warnings: [], missing: [] },
@@ -54,6 +55,19 @@ describe("the list of extensions", () => {
     assert.deepStrictEqual(JSON.parse(text), report)
     assert.include(lines(report), "a: running, started in 12 ms")
     assert.include(lines(report), "from      ~/.nimlet/extensions/a (nimlet)")
+  })
+
+  it("gives the reason for a broken folder that several paths reach, and tells of what is no extension without failing over it", () => {
+    const reached = (name: string) => ({ path: `${root}/${name}`, real: `${root}/aaa` })
+    const listings = [{ root, folders: [reached("aaa"), reached("zzz")] }, { root: "/other", folders: [{ path: "/other/b", real: "/other/b" }] }]
+    const report = extensionReport(facts([], { listings, discoveryWarnings: [`skipping ${root}/aaa: command must be an array`] }))
+    assert.deepStrictEqual(report.skipped, [
+      { what: "manifest", path: `${root}/aaa`, why: "command must be an array" },
+      { what: "manifest", path: "/other/b", why: "it cannot be read" }
+    ])
+    const empty = extensionReport(facts([], { passedOver: [{ path: `${root}/empty`, why: "it has no extension.json" }] }))
+    assert.isTrue(empty.ok)
+    assert.include(lines(empty), "~/.nimlet/extensions/empty: it has no extension.json")
   })
 
   it("knows an extension that was named by path from those of a root", () => {

@@ -1,5 +1,5 @@
 /** Roots → extensions, in startup order (seed 000, "Layout and discovery"). */
-import { Effect, FileSystem, Path, Result } from "effect"
+import { Effect, FileSystem, Option, Path, Result } from "effect"
 import type { Manifest } from "@nimlet/protocol"
 import { atomic, type FamilyPolicy, modulesIn, nimlet, programsIn, type Root } from "./FamilyPolicy.ts"
 import { isJsonObject, parseJson } from "./Json.ts"
@@ -29,6 +29,16 @@ export interface Discovered {
   readonly warnings: ReadonlyArray<string>
   /** Guards that are to block when they cannot start, and cannot: their manifest is no good. By name, else by folder. */
   readonly closedGuards: ReadonlyArray<string>
+  /** Named paths of which nothing can be started. */
+  readonly unusable: ReadonlyArray<Refused>
+  /** What lies in a root as if it were an extension, and is none. Nothing is warned of it. */
+  readonly passedOver: ReadonlyArray<Refused>
+}
+
+/** A path of which nothing is started, and why. */
+export interface Refused {
+  readonly path: string
+  readonly why: string
 }
 
 const manifestName = "extension.json"
@@ -129,6 +139,20 @@ export const discover = Effect.fnUntraced(function*(where: {
   const inRoots = yield* Effect.forEach(where.roots, inRoot, { concurrency: "unbounded" })
   const candidates = [...inRoots.flat(), ...where.paths.map(named)]
 
+  const passedOver: Array<Refused> = []
+  /** Why a place holds nothing to start; undefined for a file that only happens to lie there. */
+  const whyNothing = Effect.fnUntraced(function*(place: string, modules: FamilyPolicy | undefined) {
+    const kind = yield* Effect.option(fs.stat(place))
+    if (Option.isNone(kind)) {
+      return (yield* Effect.isSuccess(fs.readLink(place))) ? "it is a link to something that is not there" : "there is no such file or folder"
+    }
+    if (kind.value.type !== "Directory") return undefined
+    const names = yield* Effect.orElseSucceed(fs.readDirectory(place), () => [])
+    const almost = names.find((name) => name !== manifestName && name.toLowerCase() === manifestName)
+    if (almost !== undefined) return `it has no extension.json; ${almost} must be named so, in small letters`
+    return `it has no extension.json${modules === undefined ? "" : ", no package.json that lists extensions and no index.ts or index.js"}`
+  })
+
   const realOf = (at: string) => Effect.orElseSucceed(fs.realPath(at), () => at)
   const read = Effect.fnUntraced(function*({ folder, modules, named, programs, project }: Candidate) {
     const real = yield* realOf(folder)
@@ -154,7 +178,11 @@ export const discover = Effect.fnUntraced(function*(where: {
           manifest: Result.succeed({ ...manifest, command: [file] })
         })))
     }
-    return named ? program(Result.fail("cannot read manifest")) : []
+    if (!named && path.basename(folder).startsWith(".")) return []
+    const nothing = yield* whyNothing(folder, modules)
+    if (named) return program(Result.fail(nothing ?? "it is no extension: that is a folder with an extension.json, or a module in TypeScript or JavaScript"))
+    if (nothing !== undefined) passedOver.push({ path: folder, why: nothing })
+    return []
   })
   const said = (project: boolean, name: string): ExtensionSettings => {
     const theirs = settingsOf(where.projectSettings?.named, name)
@@ -170,11 +198,13 @@ export const discover = Effect.fnUntraced(function*(where: {
   const found: Array<Found> = []
   const disabled: Array<Found> = []
   const closedGuards: Array<string> = []
+  const unusable: Array<Refused> = []
   for (const each of (yield* Effect.forEach(candidates, read, { concurrency: 16 })).flat()) {
     if (seen.has(each.real)) continue
     seen.add(each.real)
     if (Result.isFailure(each.manifest)) {
       warnings.push(`skipping ${each.folder}: ${each.manifest.failure}`)
+      if (each.named) unusable.push({ path: each.folder, why: each.manifest.failure })
       const { closes, name = path.basename(each.folder) } = remainsOf(each.text ?? "")
       const { disabled: off = false, on_failure } = said(each.project, name)
       if (!off && (on_failure === undefined ? closes : on_failure === "block")) closedGuards.push(name)
@@ -203,7 +233,7 @@ export const discover = Effect.fnUntraced(function*(where: {
   const names = new Set([...found, ...disabled].map(({ manifest }) => manifest.name).concat(closedGuards))
   warnings.push(...strangersIn(where.settings ?? {}, settingsFile, names))
   if (where.projectSettings !== undefined) warnings.push(...strangersIn(where.projectSettings.named, where.projectSettings.file, names))
-  const discovered: Discovered = { found, disabled, warnings, closedGuards }
+  const discovered: Discovered = { found, disabled, warnings, closedGuards, unusable, passedOver: passedOver.sort((a, b) => compareBytes(a.path, b.path)) }
   return discovered
 })
 

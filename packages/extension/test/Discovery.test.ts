@@ -146,7 +146,35 @@ describe("discover", () => {
       assert.match(warnings[0]!, new RegExp(`^skipping ${root}/a: invalid JSON in extension.json: [^\n]+$`))
       assert.strictEqual(warnings[1], `skipping ${root}/b: missing name`)
       assert.strictEqual(warnings[2], `skipping ${root}/d: command must be an array`)
-      assert.strictEqual(warnings[3], `skipping ${root}/nowhere: cannot read manifest`)
+      assert.strictEqual(warnings[3], `skipping ${root}/nowhere: there is no such file or folder`)
+    }).pipe(Effect.provide(NodeServices.layer)))
+
+  it.effect("says of which named paths nothing can be started, and what in a root is no extension", () =>
+    Effect.gen(function*() {
+      const root = yield* temp
+      const fs = yield* FileSystem.FileSystem
+      for (const folder of ["empty", "shouted", ".hidden"]) yield* fs.makeDirectory(`${root}/${folder}`)
+      yield* fs.writeFileString(`${root}/shouted/Extension.json`, JSON.stringify(program("shouted")))
+      yield* fs.writeFileString(`${root}/notes.txt`, "")
+      yield* fs.symlink(`${root}/gone`, `${root}/link`)
+      yield* put(`${root}/bad`, { name: "bad" })
+      yield* put(`${root}/good`, program("good"))
+      const inRoot = yield* discover({ roots: [{ path: root, family: niminal, project: false }], paths: [] })
+      assert.deepStrictEqual(inRoot.passedOver, [
+        { path: `${root}/empty`, why: "it has no extension.json" },
+        { path: `${root}/link`, why: "it is a link to something that is not there" },
+        { path: `${root}/shouted`, why: "it has no extension.json; Extension.json must be named so, in small letters" }
+      ])
+      assert.deepStrictEqual([inRoot.unusable, inRoot.warnings], [[], [`skipping ${root}/bad: command must be an array`]])
+      const named = yield* discover({ roots: [], paths: ["good", "bad", "empty", "notes.txt", "nothing", "link"].map((name) => `${root}/${name}`) })
+      assert.deepStrictEqual(named.found.map(({ key }) => key), ["good"])
+      assert.deepStrictEqual(named.unusable, [
+        { path: `${root}/bad`, why: "command must be an array" },
+        { path: `${root}/empty`, why: "it has no extension.json, no package.json that lists extensions and no index.ts or index.js" },
+        { path: `${root}/notes.txt`, why: "it is no extension: that is a folder with an extension.json, or a module in TypeScript or JavaScript" },
+        { path: `${root}/nothing`, why: "there is no such file or folder" },
+        { path: `${root}/link`, why: "it is a link to something that is not there" }
+      ])
     }).pipe(Effect.provide(NodeServices.layer)))
 
   // E-013

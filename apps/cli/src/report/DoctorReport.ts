@@ -129,6 +129,8 @@ const ofExtensions = ({ discoveryWarnings, names, required, skipped, started, tr
   ...skipped.map(({ count = 1, path, what, why }) =>
     what === "manifest"
       ? error(`${path} is no extension that can start: ${why}`, "mend its extension.json, or remove the folder")
+      : what === "no_extension"
+      ? warning(`${path} is no extension: ${why}`, "mend it, or take it out of the folder of extensions")
       : what === "disabled"
       ? note(`${path} is not started: ${why}`, "take the setting out to start it")
       : note(`${count} extension${count === 1 ? "" : "s"} in ${path} not started: ${why}`, trusted || !why.includes("--approve") ? "nothing, if that is meant" : "--approve, when you trust this project's files")),

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { builtinCommands } from "@nimlet/agent"
 import type {
-  ExtensionCommand, ExtensionFigures, ExtensionMode, ExtensionProvider, ExtensionSettings, ExtensionTool, Found, StartReport
+  ExtensionCommand, ExtensionFigures, ExtensionMode, ExtensionProvider, ExtensionSettings, ExtensionTool, Found, Refused, StartReport
 } from "@nimlet/extension"
 import { faultsOf, logNameOf } from "@nimlet/extension"
 import { Capability, isHookName, type Registration } from "@nimlet/protocol"
@@ -45,9 +45,9 @@ export const ListedExtension = Schema.Struct({
 /** One extension. */
 export type ListedExtension = typeof ListedExtension.Type
 
-/** Something that was not started, and why. `count` says how many extensions a `root` holds. */
+/** Something that was not started, and why. `count` says how many extensions a `root` holds; a `no_extension` only lies where they do. */
 export const Skipped = Schema.Struct({
-  what: Schema.Literals(["manifest", "disabled", "root"]),
+  what: Schema.Literals(["manifest", "disabled", "root", "no_extension"]),
   path: Schema.String,
   name: Schema.optionalKey(Schema.String),
   count: Schema.optionalKey(Schema.Int),
@@ -89,6 +89,8 @@ export interface ExtensionFacts {
   readonly unsearched: ReadonlyArray<UnsearchedRoot & { readonly count: number }>
   /** What discovery finds before settings are looked at. */
   readonly found: ReadonlyArray<Found>
+  /** What lies in a root and is none. */
+  readonly passedOver: ReadonlyArray<Refused>
   /** Sentences of discovery. */
   readonly discoveryWarnings: ReadonlyArray<string>
   readonly report: StartReport
@@ -117,17 +119,22 @@ const whyUnsearched = ({ reason, root }: UnsearchedRoot, settingsFile: string): 
 
 /** What of the roots, folders and settings keeps an extension from starting, without starting anything. */
 export const skippedOf = (
-  facts: Pick<ExtensionFacts, "choice" | "discoveryWarnings" | "found" | "listings" | "settingsFile" | "unsearched">
+  facts: Pick<ExtensionFacts, "choice" | "discoveryWarnings" | "found" | "listings" | "passedOver" | "settingsFile" | "unsearched">
 ): ReadonlyArray<Skipped> => {
-  const { choice, discoveryWarnings, found, listings, settingsFile, unsearched } = facts
+  const { choice, discoveryWarnings, found, listings, passedOver, settingsFile, unsearched } = facts
   const good = new Set(found.map(({ folder }) => folder))
-  const bad = new Map(listings.flatMap(({ folders }) => folders.filter(({ real }) => !good.has(real)).map(({ path, real }) => [real, path] as const)))
+  const whyOf = (path: string): string | undefined => {
+    const head = `skipping ${path}: `
+    return discoveryWarnings.find((sentence) => sentence.startsWith(head))?.slice(head.length)
+  }
+  // One folder may be reached by several paths, of which discovery spoke of one.
+  const bad = new Map<string, { readonly path: string; readonly why: string | undefined }>()
+  for (const { path, real } of listings.flatMap(({ folders }) => folders)) {
+    if (!good.has(real) && bad.get(real)?.why === undefined) bad.set(real, { path, why: whyOf(path) })
+  }
   return [
-    ...[...bad.values()].map((path): Skipped => {
-      const head = `skipping ${path}: `
-      const why = discoveryWarnings.find((sentence) => sentence.startsWith(head))?.slice(head.length)
-      return { what: "manifest", path, why: why ?? "it cannot be read" }
-    }),
+    ...[...bad.values()].map(({ path, why = "it cannot be read" }): Skipped => ({ what: "manifest", path, why })),
+    ...passedOver.map(({ path, why }): Skipped => ({ what: "no_extension", path, why })),
     ...found.filter(({ manifest }) => settingsOf(choice.settings, manifest.name).disabled === true).map(({ folder, manifest: { name } }): Skipped =>
       ({ what: "disabled", path: folder, name, why: `switched off in ${settingsFile} (extensions.${name}.disabled)` })),
     ...unsearched.filter(({ count }) => count > 0).map((one): Skipped =>
