@@ -4,7 +4,7 @@
  */
 import { Context, Effect, FileSystem, Layer, Option, Path, Ref } from "effect"
 import {
-  Agent, EventSink, layerAsker, isProtected, loadResources, makeMentions, mayBeProtected, makeProjectGrants, type RequiredExtensionMissing, reservedToolNames, type ResourcePaths, type RunResult, type Selection, type Settings, type SettingsInvalid,
+  Agent, EventSink, holdsProtected, layerAsker, isProtected, loadResources, makeMentions, mayBeProtected, makeProjectGrants, type RequiredExtensionMissing, reservedToolNames, type ResourcePaths, type RunResult, type Selection, type Settings, type SettingsInvalid,
   systemPrompt, type Trust
 } from "@nimlet/agent"
 import { AtomicSession, Diagnostics, discover, Extensions, families, FrameTap, Frontend, Hooks, type StartOptions } from "@nimlet/extension"
@@ -82,9 +82,9 @@ const builtinTools = (host: Host, settings: Settings) => {
 const extensionRoots = families.flatMap(({ globalRoots, projectRoots }) => [...globalRoots, ...projectRoots])
 
 /** Names the file that a path of the model's means, where a person's yes is needed to change it. */
-const protectedPaths = Effect.map(Operations, ({ files }) => (given: string) =>
+const protectedPaths = Effect.map(Operations, ({ files }) => (given: string, whole = false) =>
   files.locate(given).pipe(
-    Effect.map(({ real, shown }) => isProtected(real, extensionRoots) ? Option.some(shown) : Option.none()),
+    Effect.map(({ real, shown }) => (whole ? holdsProtected : isProtected)(real, extensionRoots) ? Option.some(shown) : Option.none()),
     // What the tool itself will refuse.
     Effect.orElseSucceed(() => Option.none())
   ))
@@ -237,7 +237,7 @@ export const run = Effect.fnUntraced(function*(
       mode: mode.name,
       extensions,
       trust,
-      permissions: { grants: yield* makeProjectGrants(workspace, trust), protectedPath: yield* protectedPaths, mayBeProtected: (word) => mayBeProtected(word, extensionRoots) },
+      permissions: { grants: yield* makeProjectGrants(workspace, trust), protectedPath: yield* protectedPaths, mayBeProtected: (word, whole) => mayBeProtected(word, extensionRoots, whole) },
       yolo: invocation.yolo,
       ...(maxSteps === undefined ? {} : { maxSteps }),
       modelCommands: models.commands,

@@ -15,6 +15,19 @@ export const isProtected = (real: string, roots: ReadonlyArray<string>): boolean
   return allRoots(roots).some((root) => inside.includes(`/${root}/`))
 }
 
+/** Folders that such roots lie in and that are there for them: every beginning of a root, but for the root itself. */
+const namespaces = (roots: ReadonlyArray<string>): ReadonlyArray<string> =>
+  [...new Set(allRoots(roots).flatMap((root) => root.split("/").map((_, at, names) => names.slice(0, at).join("/"))))].filter((name) => name !== "")
+
+/**
+ * Whether a folder, by its real path, has such files in it, or would have them once a tree is put in its place. A home or a
+ * workspace has, too, but is none of those.
+ */
+export const holdsProtected = (real: string, roots: ReadonlyArray<string>): boolean => {
+  const path = `/${real.replaceAll("\\", "/").toLowerCase()}`
+  return isProtected(real, roots) || namespaces(roots).some((name) => path.endsWith(`/${name}`))
+}
+
 /** A name with a shell's wildcards as what it matches; a leading one matches no leading dot. */
 const matcher = (name: string): (text: string) => boolean => {
   if (!/[*?[]/.test(name)) return (text) => text === name
@@ -27,13 +40,12 @@ const matcher = (name: string): (text: string) => boolean => {
   }
 }
 
-/** The same for a path as a shell would be given it, which may have wildcards. */
-export const mayBeProtected = (word: string, roots: ReadonlyArray<string>): boolean => {
-  if (isProtected(word, roots)) return true
+/** The same for a path as a shell would be given it, which may have wildcards; `whole` for one that a tree is put at. */
+export const mayBeProtected = (word: string, roots: ReadonlyArray<string>, whole = false): boolean => {
+  if (whole ? holdsProtected(word, roots) : isProtected(word, roots)) return true
   if (!/[*?[]/.test(word)) return false
   const matchers = word.toLowerCase().split("/").map(matcher)
-  return allRoots(roots).some((root) => {
-    const names = root.split("/")
-    return matchers.some((_, at) => names.every((name, index) => matchers[at + index]?.(name) === true))
-  })
+  const isAt = (at: number, root: string) => root.split("/").every((name, index) => matchers[at + index]?.(name) === true)
+  return allRoots(roots).some((root) => matchers.some((_, at) => isAt(at, root))) ||
+    (whole && namespaces(roots).some((name) => isAt(matchers.length - name.split("/").length, name)))
 }

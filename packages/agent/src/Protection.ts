@@ -6,10 +6,10 @@ import type { OfferedTool } from "./ToolSet.ts"
 
 /** Tells files that decide what runs later from all others. */
 export interface ProtectedFiles {
-  /** How to name to a person the protected file that a path of the model's means; none for any other file. */
-  readonly protectedPath?: (path: string) => Effect.Effect<Option.Option<string>>
+  /** How to name to a person the protected file that a path of the model's means, or, where `whole`, that a tree put there holds; none for any other file. */
+  readonly protectedPath?: (path: string, whole?: boolean) => Effect.Effect<Option.Option<string>>
   /** Whether a path as a shell would be given it, wildcards and all, may mean such a file. */
-  readonly mayBeProtected?: (word: string) => boolean
+  readonly mayBeProtected?: (word: string, whole?: boolean) => boolean
 }
 
 /** Such a file, as it is named to a person; `sure` where the call changes it, else it may. */
@@ -32,21 +32,21 @@ export type Protection = (offered: OfferedTool, args: JsonObject) => Effect.Effe
 
 /** Finds what a call would change of them. An extension's tool says nothing of its files. */
 export const makeProtection = ({ mayBeProtected = () => false, protectedPath = () => Effect.succeedNone }: ProtectedFiles): Protection => {
-  const first = Effect.fnUntraced(function*(words: ReadonlySet<string>) {
-    for (const word of words) if (mayBeProtected(word)) return word
+  const first = Effect.fnUntraced(function*(words: ReadonlySet<string>, whole: boolean) {
+    for (const word of words) if (mayBeProtected(word, whole)) return word
     // A link has a name that says nothing.
     for (const word of [...words].slice(0, mostLookedUp)) {
-      const found = yield* protectedPath(word)
+      const found = yield* protectedPath(word, whole)
       if (Option.isSome(found)) return found.value
     }
     return undefined
   })
 
   const ofCommand = Effect.fnUntraced(function*(command: string): Effect.fn.Return<ProtectedFile | undefined> {
-    const { named, written } = pathsIn(yield* loadGrammar, command)
-    const changed = yield* first(written)
+    const { named, placed, written } = pathsIn(yield* loadGrammar, command)
+    const changed = (yield* first(written, false)) ?? (yield* first(placed, true))
     if (changed !== undefined) return { name: changed, sure: true }
-    const name = yield* first(named)
+    const name = yield* first(named, true)
     return name === undefined ? undefined : { name, sure: false }
   })
 

@@ -15,7 +15,7 @@ export type { Delivery, Offer, QueueChange, Queued, QueuedText, QueueMode, Queue
 export { type Mode, ModeUnknown } from "./Modes.ts"
 export type { PermissionOptions, ProjectGrants } from "./Permissions.ts"
 export { makeProjectGrants } from "./PermissionsFile.ts"
-export { isProtected, mayBeProtected } from "./ProtectedPaths.ts"
+export { holdsProtected, isProtected, mayBeProtected } from "./ProtectedPaths.ts"
 export { loadResources, type ResourceOptions, type ResourcePaths, type Resources } from "./Resources.ts"
 export { makeMentions, type Mentioned } from "./Mentions.ts"
 export type { UserInput } from "./Wording.ts"

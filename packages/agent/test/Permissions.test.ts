@@ -159,7 +159,7 @@ describe("a file that decides what runs later", () => {
 describe("a command that would change such a file", () => {
   const options: PermissionOptions = {
     protectedPath: (path) => Effect.succeed(path.startsWith("link/") ? Option.some(path.replace("link", ".git")) : Option.none()),
-    mayBeProtected: (word) => mayBeProtected(word, [])
+    mayBeProtected: (word, whole) => mayBeProtected(word, [], whole)
   }
 
   it.effect("is asked about every time, whatever was allowed before, and the question names the file", () =>

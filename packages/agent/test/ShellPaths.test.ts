@@ -1,14 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import * as grammar from "unbash"
-import { mayBeProtected } from "../src/ProtectedPaths.ts"
-import { pathsIn } from "../src/Shell/Paths.ts"
-
-const isProtected = (word: string) => mayBeProtected(word, [".pi/extensions"])
-const seen = (source: string): "changes" | "names" | "nothing" => {
-  const { named, written } = pathsIn(grammar, source)
-  return [...written].some(isProtected) ? "changes" : [...named].some(isProtected) ? "names" : "nothing"
-}
+import { seen } from "./SeenPaths.ts"
 
 describe("a shell command", () => {
   it.each([

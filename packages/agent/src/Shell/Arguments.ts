@@ -43,3 +43,17 @@ export const targets = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
   }
   return found
 }
+
+/** Whether a path can only mean a folder, by how it is written: where a home lies is told from others. */
+const isFolder = (path: string): boolean => /(^|\/)(\.{0,2}|~)$|^~[^/]*$|^["$][^/]*$|^\/(root|(home|Users)\/[^/]+)$/.test(path)
+
+/** The last name of each path. */
+export const names = (paths: ReadonlyArray<string>): ReadonlyArray<string> => paths.flatMap((path) => /([^/]+)\/*$/.exec(path)?.[1] ?? [])
+
+/** What copies come to be: where they go, and their own names there where that is a folder. */
+export const copies = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const to = targets(args)
+  const from = operands(args).filter((word) => !to.includes(word))
+  const folders = to.filter((path) => from.length > 1 || isFolder(path) || has(args, "t", "--target-directory"))
+  return [...to, ...folders.flatMap((path) => names(from).map((name) => `${path}/${name}`))]
+}

@@ -1,9 +1,11 @@
 /** Programs that change some of the files they are given, or only when told to, in ways of their own. Data and pure. */
-import { has, isOutput, operands, outputs, targets } from "./Arguments.ts"
+import { copies, has, isOutput, names, operands, outputs } from "./Arguments.ts"
 
-/** What is done with paths: surely changed, perhaps changed, and text that a shell runs. */
+/** What is done with paths: surely changed, put there whole, perhaps changed, and text that a shell runs. */
 export interface Habit {
   readonly written?: ReadonlyArray<string>
+  /** Where whole folders are put, or taken away, with all that is in them. */
+  readonly placed?: ReadonlyArray<string>
   readonly named?: ReadonlyArray<string>
   readonly scripts?: ReadonlyArray<string>
 }
@@ -37,7 +39,9 @@ const git = (args: Words): Habit => {
     const done = gitConfig(behind)
     return done.written === undefined ? done : { ...done, named: args }
   }
-  return gitReaders.has(verb) ? { written: outputs(args, /^--output$/) } : { named: args }
+  if (gitReaders.has(verb)) return { written: outputs(args, /^--output$/) }
+  // A copy is named for where it comes from.
+  return { named: verb === "clone" ? [...args, ...names(behind).map((name) => name.replace(/\.git$/, ""))] : args }
 }
 
 /** A stream editor's own language can write files and run commands: what it says of paths counts where it has such words. */
@@ -74,15 +78,18 @@ const tar = (args: Words): Habit => {
   const scripts = args.flatMap((arg) => /^--(?:to-command|use-compress-program|checkpoint-action=exec|rsh-command|info-script|new-volume-script)=(.*)$/s.exec(arg)?.[1] ?? [])
   const changed = has(given, "cruA", "--create", "--append", "--update", "--concatenate", "--delete") ? archiveOfTar(args) : []
   // What it holds is not seen, but for members that are asked for.
-  const into = has(given, "x", "--extract", "--get") ? [...outputs(args, /^(-[a-zA-Z]*C|--directory)$/), ...operands(args.slice(1)).filter((word) => !archiveOfTar(args).includes(word))] : []
+  const folders = outputs(args, /^(-[a-zA-Z]*C|--directory)$/)
+  const into = has(given, "x", "--extract", "--get") ? [...folders, ...folders.length === 0 ? ["."] : [], ...operands(args.slice(1)).filter((word) => !archiveOfTar(args).includes(word))] : []
   const moved = args.includes("--remove-files") ? operands(args) : []
-  return { written: [...changed, ...into, ...moved], scripts }
+  return { written: [...changed, ...into, ...moved], placed: [...into, ...moved], scripts }
 }
 
 const unzip = (args: Words): Habit => {
   if (has(args, "lptvzZ")) return {}
   const [, ...members] = operands(args)
-  return { written: [...outputs(args, /^-[a-zA-Z]*d$/), ...members] }
+  const folders = outputs(args, /^-[a-zA-Z]*d$/)
+  const into = [...folders.length === 0 ? ["."] : folders, ...members]
+  return { written: into, placed: into }
 }
 
 /** What stands behind `-x` is left out of the archive. */
@@ -91,6 +98,10 @@ const zip = (args: Words): Habit => {
   const given = operands(out === -1 ? args : args.slice(0, out))
   return { written: has(args, "m", "--move") ? given : given.slice(0, 1) }
 }
+
+const whole = (paths: Words): Habit => ({ written: paths, placed: paths })
+
+const changer = (args: Words): Habit => has(args, "R", "--recursive") ? whole(operands(args)) : { written: operands(args) }
 
 /** What they change is told by the words behind them alone. */
 export const habits: ReadonlyMap<string, (args: Words) => Habit> = new Map<string, (args: Words) => Habit>([
@@ -104,12 +115,22 @@ export const habits: ReadonlyMap<string, (args: Words) => Habit> = new Map<strin
   ["zip", zip],
   ["perl", (args) => args.some((arg) => /^-\w*i/.test(arg)) ? { written: operands(args), named: args } : { named: args }],
   ["dd", (args) => ({ written: args.flatMap((arg) => arg.startsWith("of=") ? [arg.slice(3)] : []) })],
+  ["mv", (args) => whole([...operands(args), ...copies(args)])],
+  ["rm", (args) => whole(operands(args))],
   // Another name for a file is as good as the file: it can be changed by that name, unseen.
-  ["ln", (args) => ({ written: [...operands(args), ...targets(args)] })],
-  ["cp", (args) => ({ written: has(args, "ls", "--link", "--symbolic-link") ? [...operands(args), ...targets(args)] : targets(args) })],
-  ["install", (args) => ({ written: has(args, "d", "--directory") ? operands(args) : targets(args) })],
-  ["rsync", (args) => ({ written: targets(args), named: args })],
-  ["scp", (args) => ({ written: targets(args), named: args })],
+  ["ln", (args) => {
+    const given = operands(args)
+    return whole([...given, ...copies(args), ...given.length === 1 ? names(given) : []])
+  }],
+  ["cp", (args) => {
+    const made = has(args, "ls", "--link", "--symbolic-link") ? [...operands(args), ...copies(args)] : copies(args)
+    return has(args, "rRa", "--recursive", "--archive") ? whole(made) : { written: made }
+  }],
+  ["install", (args) => ({ written: has(args, "d", "--directory") ? operands(args) : copies(args) })],
+  // A slash at the end means what is in a folder, without its name.
+  ["rsync", (args) => ({ ...whole(copies(args.map((arg, index) => index < args.length - 1 ? arg.replace(/\/$/, "/.") : arg))), named: args })],
+  ["scp", (args) => ({ ...whole(copies(args)), named: args })],
+  ...["chattr", "chgrp", "chmod", "chown", "setfacl"].map((program) => [program, changer] as const),
   ["uniq", (args) => ({ written: operands(args).slice(1) })],
   ["xxd", (args) => ({ written: operands(args).slice(1) })],
   ["sort", (args) => ({ written: outputs(args, isOutput) })],

@@ -17,6 +17,8 @@ export interface ShellGrammar {
 export interface ShellPaths {
   /** Surely changed. */
   readonly written: ReadonlySet<string>
+  /** Folders that are put there whole, or taken away with all that is in them. */
+  readonly placed: ReadonlySet<string>
   /** Perhaps changed. */
   readonly named: ReadonlySet<string>
 }
@@ -38,6 +40,7 @@ const union = (some: ReadonlyArray<string>, others: ReadonlyArray<string>): Read
 /** The paths of a command. What cannot be read is taken apart into words, all of which it may change. */
 export const pathsIn = (grammar: ShellGrammar, source: string): ShellPaths => {
   const written = new Set<string>()
+  const put = new Set<string>()
   const named = new Set<string>()
   /** Words that others may be given unseen, looked at only where some are. */
   const said: Array<() => void> = []
@@ -65,7 +68,8 @@ export const pathsIn = (grammar: ShellGrammar, source: string): ShellPaths => {
     if (word.includes(unseen)) hidden = true
     return word.replaceAll(unseen, "")
   }
-  const write = (word: string) => [word, ...(/\s/.test(word) ? word.trim().split(/\s+/) : [])].flatMap(everywhere).forEach((path) => written.add(seen(path)))
+  const into = (paths: Set<string>) => (word: string) => [word, ...(/\s/.test(word) ? word.trim().split(/\s+/) : [])].flatMap(everywhere).forEach((path) => paths.add(seen(path)))
+  const write = into(written)
   const name = (word: string) => pieces(word).flatMap(everywhere).forEach((path) => named.add(seen(path)))
   const say = (word: string) => {
     const from = folders
@@ -153,8 +157,9 @@ export const pathsIn = (grammar: ShellGrammar, source: string): ShellPaths => {
       if (!within(given, () => visit(called))) given.forEach(name)
       return
     }
-    const { isGiven, isUnknown, named: may, said: others, scripts, written: will } = useOf(program, given)
+    const { isGiven, isUnknown, named: may, placed: whole, said: others, scripts, written: will } = useOf(program, given)
     will.forEach(write)
+    whole.forEach(into(put))
     may.forEach(name)
     others.forEach(say)
     scripts.forEach(inner)
@@ -235,6 +240,7 @@ export const pathsIn = (grammar: ShellGrammar, source: string): ShellPaths => {
   for (const _ of [1, 2]) {
     folders = [""]
     written.clear()
+    put.clear()
     named.clear()
     hidden = false
     blurred = false
@@ -245,5 +251,5 @@ export const pathsIn = (grammar: ShellGrammar, source: string): ShellPaths => {
   }
   if (hidden) said.forEach((look) => look())
   if (blurred) pieces(source).forEach((piece) => named.add(piece))
-  return { written, named }
+  return { written, placed: put, named }
 }

@@ -14,7 +14,7 @@ const readers = words(
 const settings = words(": break continue declare exit export getopts hash jobs let local mapfile read readarray readonly return set shift shopt sleep typeset ulimit umask unset wait")
 
 /** They change, make or take away every file they are given. */
-const writers = words("chattr chgrp chmod chown mkdir mkfifo mknod mktemp mv patch rm rmdir setfacl shred sponge tee touch truncate unlink")
+const writers = words("mkdir mkfifo mknod mktemp patch rmdir shred sponge tee touch truncate unlink")
 
 /** They run what stands behind them: letters of their options that take a word of their own, and how many words come before the program. */
 const wrappers: ReadonlyMap<string, readonly [valued: string, before: number]> = new Map([
@@ -52,6 +52,8 @@ export interface ShellText {
 export interface ProgramUse {
   /** Words that are files it surely changes. */
   readonly written: ReadonlyArray<string>
+  /** Words that are folders it puts there whole, or takes away with all that is in them. */
+  readonly placed: ReadonlyArray<string>
   /** Words that may be files it changes. */
   readonly named: ReadonlyArray<string>
   readonly scripts: ReadonlyArray<ShellText>
@@ -67,7 +69,7 @@ export interface ProgramUse {
 const nameOf = (word: string): string => word.slice(word.lastIndexOf("/") + 1)
 
 const use = (said: ReadonlyArray<string>, known: Partial<ProgramUse> = {}): ProgramUse =>
-  ({ written: [], named: [], scripts: [], isGiven: false, isUnknown: false, said: included(said), ...known })
+  ({ written: [], placed: [], named: [], scripts: [], isGiven: false, isUnknown: false, said: included(said), ...known })
 
 /** Where the program stands that a wrapper runs; -1 for nowhere. */
 const programAt = (args: ReadonlyArray<string>, [valued, before]: readonly [string, number]): number => {
@@ -100,6 +102,7 @@ const findUse = (args: ReadonlyArray<string>): ProgramUse => {
   const sought = args.filter((_, index) => /^-(i?name|i?path|i?wholename|i?regex)$/.test(args[index - 1] ?? "") && !/^(!|-not)$/.test(args[index - 2] ?? "") && args[index + 1] !== "-prune")
   return use([...places, ...sought], {
     written: [...(changes ? places : []), ...outputs(args, /^-(fprint\w*|fls)$/), ...runs.flatMap(({ written }) => written)],
+    placed: [...(changes ? places : []), ...runs.flatMap(({ placed }) => placed)],
     named: [...(may ? places : []), ...runs.flatMap(({ named }) => named)],
     scripts: runs.flatMap(({ scripts }) => scripts),
     isGiven: runs.some(({ isGiven }) => isGiven)
@@ -125,14 +128,15 @@ export const useOf = (program: string, given: ReadonlyArray<string>): ProgramUse
   }
   const habit = habits.get(name)
   if (habit !== undefined) {
-    const { named = [], scripts = [], written = [] } = habit(args)
-    return use(args, { named, written, scripts: scripts.map((text) => ({ text, args: [] })) })
+    const { named = [], placed = [], scripts = [], written = [] } = habit(args)
+    return use(args, { named, placed, written, scripts: scripts.map((text) => ({ text, args: [] })) })
   }
   // What is not to be found is not handed on.
   if (readers.has(name)) return use(/^[ef]?grep$/.test(name) && args.some((arg) => /^-\w*v/.test(arg)) ? [] : args)
   if (settings.has(name)) return use(args)
   if (writers.has(name)) return use(args, { written: operands(args) })
-  return use(args, { written: outputs(args, isOutput), named: included(args), isUnknown: true })
+  const made = outputs(args, isOutput)
+  return use(args, { written: made, placed: made, named: included(args), isUnknown: true })
 }
 
 /** Whether what it reads is a program. */
