@@ -1,6 +1,6 @@
 /** What an extension answered to `tool` and `command`: what counts of it, and what is wrong with the rest. Pure. */
 import { Schema } from "effect"
-import { CommandReplyFields, type JsonObject, ToolContent, ToolReplyFields } from "@nimlet/protocol"
+import { CommandReplyFields, imageFault, type JsonObject, ToolContent, ToolReplyFields, unsentImage } from "@nimlet/protocol"
 import { fieldsOf } from "./Fields.ts"
 import { isJsonObject } from "./Json.ts"
 import type { CommandReply, ToolReply } from "./Offer.ts"
@@ -53,6 +53,10 @@ const partsOf = (content: unknown): ToolReply["content"] | undefined => {
   return parts.length > 0 || content.length === 0 ? parts : undefined
 }
 
+/** Why an image of an answer cannot be sent to a model. */
+const faultOf = (part: ToolContent): string | undefined =>
+  part.type === "text" || part.data === undefined ? undefined : imageFault(part.mimeType, part.data)
+
 /** A decoded reply, and what its author should know. */
 export interface Judged<A> {
   readonly reply: A
@@ -68,11 +72,16 @@ export const toolReplyOf = (key: string, line: JsonObject): Judged<ToolReply> =>
   const error = errorIn(line)
   const parts = partsOf(line.content)
   const unread = `extension '${key}' gave this tool's result in a form that cannot be read: content must be ${toolShapes.content}. The tool has run; what it did is not known.`
-  const content = parts === undefined
+  const unsent = (parts ?? []).map(faultOf).filter((fault) => fault !== undefined)
+  const sendable = parts?.map((part) => {
+    const fault = faultOf(part)
+    return fault === undefined ? part : text(unsentImage(fault))
+  })
+  const content = sendable === undefined
     ? [text(error ?? unread)]
-    : error === undefined ? parts : [...parts.filter((part) => part.type !== "text" || part.text !== ""), text(error)]
+    : error === undefined ? sendable : [...sendable.filter((part) => part.type !== "text" || part.text !== ""), text(error)]
   return {
-    faults: faultsIn(toolShapes, bad, line),
+    faults: [...faultsIn(toolShapes, bad, line), ...unsent.map((fault) => `an image of content cannot be sent to any model: ${fault}`)],
     reply: {
       content,
       isError: line.is_error === true || parts === undefined || error !== undefined,

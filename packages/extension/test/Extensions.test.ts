@@ -202,6 +202,32 @@ describe("offers", () => {
     }).pipe(Effect.provide(memory({ a: a.script })))
   })
 
+  it.effect.each<{ readonly mimeType: string; readonly data: string; readonly fault: string }>([
+    { mimeType: "text/html", data: "aGk=", fault: 'its type is "text/html", not image/png, image/jpeg, image/gif or image/webp' },
+    { mimeType: "", data: "aGk=", fault: "its type is missing, not image/png, image/jpeg, image/gif or image/webp" },
+    { mimeType: "image/png", data: "<svg>", fault: "its data is not base64" },
+    { mimeType: "image/png", data: "", fault: "its data is empty" }
+  ])("an image that every provider would refuse is a text in its place, and told: $fault", ({ data, fault, mimeType }) => {
+    const image = { type: "image", mimeType, data }
+    const good = { type: "image", mimeType: "image/webp", data: "aGk=" }
+    const a = peer({ tools: [tool("t")], events: ["tool_result", "input"] }, answering((message) =>
+      message.type === "tool" ? { content: [image, good] } : { images: [{ ...image, name: "a", mime_type: mimeType }] }))
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: {} } })
+      yield* host.start
+      assert.deepStrictEqual((yield* host.extensions.callTool("t", {})).content, [{ type: "text", text: `[An image was left out: ${fault}.]` }, good] as never)
+      const result = yield* host.watched(host.hooks.run("tool_result", { tool: "t", arguments: {}, output: "x", is_error: false, tool_call_id: "1" }))
+      assert.isUndefined(result.payload.images)
+      const place = { session_id: "s", workspace: "/w", provider: "p", model: "m", thinking: "" }
+      assert.deepStrictEqual(yield* host.watched(host.hooks.run("input", { ...place, text: "x", images: [] })), { _tag: "Continue", payload: { ...place, text: "x", images: [] }, changedBy: [] })
+      assert.deepStrictEqual(host.diagnostics.map(({ message }) => message), [
+        `extension 'a': in its reply to tool t an image of content cannot be sent to any model: ${fault}; it was ignored`,
+        "extension 'a': ignored an invalid images in its reply to tool_result",
+        "extension 'a': ignored an invalid images in its reply to input"
+      ])
+    }).pipe(Effect.provide(memory({ a: a.script })))
+  })
+
   it.effect("a tool's own word for its failure, and content that cannot be read, are failures the model reads of; an answer without content is none", () => {
     const text = (said: string) => ({ type: "text", text: said })
     const unread = "extension 'a' gave this tool's result in a form that cannot be read: content must be a text, or a list of " +
@@ -255,7 +281,7 @@ describe("requests", () => {
   it.effect("a tool call carries name and arguments; content is a text or parts", () => {
     const replies: ReadonlyArray<Json> = [
       { content: "text", is_error: true },
-      { content: [{ type: "text", text: "a" }, { type: "sound" }, { type: "image", mimeType: "image/png", data: "" }] },
+      { content: [{ type: "text", text: "a" }, { type: "sound" }, { type: "image", mimeType: "image/png", data: "aGk=" }] },
       {}
     ]
     const a = peer({ tools: [tool("save")] }, answering((message) => replies[Number(message.id) - 1] ?? {}))

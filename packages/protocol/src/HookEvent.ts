@@ -4,7 +4,7 @@
  * itself is `Hooks/Fold.ts` of the host.
  */
 import { Schema } from "effect"
-import { ImagePart, JsonObject } from "./Content.ts"
+import { imageFault, ImagePart, JsonObject } from "./Content.ts"
 import { HeldFunction } from "./WorkerMessage.ts"
 
 /**
@@ -27,6 +27,10 @@ export const HookImage = Schema.Struct({
 })
 /** An image as hooks see it. */
 export type HookImage = typeof HookImage.Type
+
+const isNoFault = (fault: string | undefined) => fault === undefined
+const sendableHookImages = Schema.Array(HookImage.check(Schema.makeFilter(({ data, mime_type }) => isNoFault(imageFault(mime_type, data)))))
+const sendableImages = Schema.Array(ImagePart.check(Schema.makeFilter(({ data, mimeType }) => data === undefined || isNoFault(imageFault(mimeType, data)))))
 
 /** A summary an extension made in place of the built-in one. `first_kept_index` is the first entry kept. */
 export const HookCompaction = Schema.Struct({
@@ -86,7 +90,7 @@ export const HookEvents = {
       source: Schema.optionalKey(Schema.Literals(["rpc", "extension"]))
     }),
     /** `handled`: somebody has done what was asked; nothing more is said or run. It comes with `allow: false`. */
-    reply: { ...refusal, text: Schema.String, images: Schema.Array(HookImage), handled: Schema.Boolean }
+    reply: { ...refusal, text: Schema.String, images: sendableHookImages, handled: Schema.Boolean }
   },
   /** `system_prompt` replaces the base system text of this run; `message`, or several `messages`, are saved after the user's and sent with it. */
   before_agent_start: {
@@ -155,7 +159,7 @@ export const HookEvents = {
       details: Schema.optionalKey(JsonObject),
       images: Schema.optionalKey(Schema.Array(ImagePart))
     }),
-    reply: { output: Schema.String, is_error: Schema.Boolean, details: JsonObject, images: Schema.Array(ImagePart) }
+    reply: { output: Schema.String, is_error: Schema.Boolean, details: JsonObject, images: sendableImages }
   },
   turn_end: {
     kind: "observe",

@@ -3,7 +3,7 @@
  * parts are made as they stand and not by the constructors of effect/ai, which take three objects to make one.
  */
 import * as Prompt from "effect/ai/Prompt"
-import { type AssistantEntry, type ContentPart, type CustomMessageEntry, type ImagePart, textOf, type ThinkingPart, type ToolResultEntry, type ToolUsePart, type UserEntry } from "@nimlet/protocol"
+import { type AssistantEntry, type ContentPart, type CustomMessageEntry, imageFault, type ImagePart, textOf, type ThinkingPart, type ToolResultEntry, type ToolUsePart, unsentImage, type UserEntry } from "@nimlet/protocol"
 
 type Options = Prompt.ProviderOptions
 
@@ -50,8 +50,14 @@ const filePart = (part: { readonly mimeType: string; readonly data?: string; rea
     ? textPart(`[${part.filename ?? part.mimeType} is no longer available]`)
     : Prompt.filePart({ mediaType: part.mimeType, data: part.data, fileName: part.filename })
 
+/** An image, unless each request with it would fail. */
+const imagePart = (part: ImagePart) => {
+  const fault = part.data === undefined ? undefined : imageFault(part.mimeType, part.data)
+  return fault === undefined ? filePart(part) : textPart(unsentImage(fault), untyped)
+}
+
 const userPart = (part: ContentPart): Prompt.UserMessagePart | undefined =>
-  part.type === "text" ? textPart(part.text, optionsOf(part.provider_data)) : part.type === "image" || part.type === "file" ? filePart(part) : undefined
+  part.type === "text" ? textPart(part.text, optionsOf(part.provider_data)) : part.type === "image" ? imagePart(part) : part.type === "file" ? filePart(part) : undefined
 
 /** An extension's words. */
 const customPart = (part: ContentPart): Prompt.UserMessagePart | undefined => part.type === "text" ? textPart(part.text, untyped) : userPart(part)
@@ -99,7 +105,7 @@ export const assistantMessage = (entry: AssistantEntry): Prompt.Message => ({
   options: noOptions
 })
 
-const imageParts = (output: string, images: ReadonlyArray<ImagePart>) => [...(output === "" ? [] : [textPart(output)]), ...images.map(filePart)]
+const imageParts = (output: string, images: ReadonlyArray<ImagePart>) => [...(output === "" ? [] : [textPart(output)]), ...images.map(imagePart)]
 
 /** The result of `call`; `entry` is undefined where it was lost. */
 const resultPart = ({ id, name }: ToolUsePart, entry: ToolResultEntry | undefined): Prompt.ToolResultPart => ({

@@ -27,6 +27,21 @@ describe("transcript", () => {
     assert.deepStrictEqual(rest.map(({ role }) => role), ["user"])
   })
 
+  it.each([["text/html", "aGk="], ["banana", "aGk="], ["image/png", "not base64!"], ["image/png", ""]])("leaves out a saved image that each request would fail of: %s %j", (mimeType, data) => {
+    const bad = { type: "image", mimeType, data } as const
+    const good = { type: "image", mimeType: "image/gif", data: "aGk=" } as const
+    const messages = transcript([
+      { type: "user", role: "user", content: [{ type: "text", text: "look" }, bad, good] },
+      { type: "custom_message", custom_type: "x", content: [bad], display: false },
+      calls("1"),
+      { type: "tool_result", id: "1", output: "out", is_error: false, images: [bad, good] }
+    ])
+    const sent = JSON.stringify(messages)
+    assert.strictEqual(sent.split("[An image was left out: its ").length, 4)
+    assert.strictEqual(sent.split('"mediaType":"image/gif"').length, 3)
+    assert.strictEqual(sent.split("mediaType").length, 3)
+  })
+
   // E-265
   it("passes over what is not for the model", () => {
     const messages = transcript([
