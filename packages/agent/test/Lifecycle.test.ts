@@ -206,4 +206,19 @@ describe("an extension that subscribed to everything", () => {
       assert.notInclude(JSON.stringify(again?.body), "secret")
       assert.include(JSON.stringify(again?.body), "and then?")
     }))
+
+  it.live("takes an answer that an extension emptied for what that wants, and not for one that the model left blank", () =>
+    Effect.gen(function*() {
+      const { stub } = yield* withWitness(
+        [{ text: "a secret" }, { text: "another" }],
+        { message_end: { text: "" } },
+        ({ agent }) =>
+          Effect.gen(function*() {
+            assert.strictEqual((yield* agent.prompt({ typed: "go on" })).text, "")
+            assert.strictEqual((yield* agent.prompt({ typed: "and now?" })).text, "")
+          })
+      )
+      assert.deepStrictEqual(stub.requests.map(({ problem, status }) => problem ?? status), [200, 200])
+      assert.notInclude(JSON.stringify(stub.requests[1]?.body), "secret")
+    }))
 })

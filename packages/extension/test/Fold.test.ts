@@ -86,6 +86,20 @@ describe("folding replies", () => {
     assert.deepStrictEqual(three.changedBy, ["a", "b"])
   })
 
+  it("before_provider_headers: what no request can have is left out and told, the rest counts", () => {
+    const event = "before_provider_headers" as const
+    const payload = { ...selected, headers: { a: "1", b: "2" } }
+    const one = applyReply(event, untouched<typeof event>(payload), "x", { headers: { v: "žluť", a: "1\r\nevil: 2", "no name": "3", "": "4", latin: "é", b: null } })
+    assert.deepStrictEqual(one.payload.headers, { a: "1", latin: "é" })
+    assert.deepStrictEqual(one.notes, [
+      `extension 'x': the header "v" of its reply was left out: its value has characters that no header may have`,
+      `extension 'x': the header "a" of its reply was left out: its value has characters that no header may have`,
+      `extension 'x': the header "no name" of its reply was left out: that is no name of a header`,
+      `extension 'x': the header "" of its reply was left out: that is no name of a header`
+    ])
+    assert.deepStrictEqual(applyReply(event, one, "y", { headers: { v: "ž" } }).payload, one.payload)
+  })
+
   it("input: a later text stands on an earlier one, and a block leaves it", () => {
     const event = "input" as const
     const payload = { ...session, text: "x", images: [] }

@@ -45,13 +45,16 @@ export const makeStep = (options: StepOptions) =>
     const about = aboutSession(session)
     const runCalls = makeCalls(options)
 
-    /** Saves and tells an answer. One that would end the run does, unless something waits: that is delivered then. */
-    const commit = Effect.fnUntraced(function*(place: RunPlace, answer: Answer, course: Course) {
+    /**
+     * Saves and tells an answer. One that would end the run does, unless something waits: that is delivered then. One that an
+     * extension emptied is not the model's blank one: `said` is what the model had to say.
+     */
+    const commit = Effect.fnUntraced(function*(place: RunPlace, answer: Answer, said: string, course: Course) {
       const { publish } = yield* EventSink
       const entry = yield* journal.answer(answer)
       const calls = callsOf(entry)
       const text = textOf(entry.content)
-      const [judged, verdict] = judge(course, { calls: calls.length, finish: answer.finish, text })
+      const [judged, verdict] = judge(course, { calls: calls.length, finish: answer.finish, text: text.trim() === "" ? said : text })
       const next = verdict._tag === "Done" ? yield* queues.takeNext : []
       const done = verdict._tag !== "GoOn" && next.length === 0
       if (text !== "" || done) {
@@ -115,7 +118,7 @@ export const makeStep = (options: StepOptions) =>
         }).pipe(Effect.ensuring(Fiber.interrupt(keeping)))
         const answer = { ...said, content: yield* finishedContent(hooks, about, said.content) }
         yield* Ref.set(answered, Option.some(answer))
-        const { calls, course: judged, ...committed } = yield* commit(place, answer, course)
+        const { calls, course: judged, ...committed } = yield* commit(place, answer, textOf(said.content), course)
         const settled = yield* runCalls(calls, tools, place, step, open)
         const [noted, stuck] = calls.length === 0
           ? [judged, undefined]

@@ -32,6 +32,30 @@ type Change<N extends HookName> = (payload: HookPayload<N>, reply: HookReply<N>)
 
 const keep = <P>(payload: P): P => payload
 
+const headerName = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/
+const outsideHeaders = /[\0\r\n]|[^\0-\xff]/
+
+/** Why no request can have a header; undefined where it can. What is no text removes one. */
+const headerFault = (name: string, value: unknown): string | undefined =>
+  typeof value !== "string"
+    ? undefined
+    : !headerName.test(name)
+    ? "that is no name of a header"
+    : outsideHeaders.test(value) ? "its value has characters that no header may have" : undefined
+
+/** A reply without the headers that would fail the request, and a note of each. */
+const withoutBadHeaders = <N extends HookName>(tally: Tally<N>, extension: string, reply: HookReply<N>): readonly [Tally<N>, HookReply<N>] => {
+  const { headers }: { readonly headers?: JsonObject } = reply
+  const bad = Object.entries(headers ?? {}).flatMap(([name, value]) => {
+    const fault = headerFault(name, value)
+    return fault === undefined ? [] : [{ name, fault }]
+  })
+  if (headers === undefined || bad.length === 0) return [tally, reply]
+  const left = new Set(bad.map(({ name }) => name))
+  const notes = bad.map(({ fault, name }) => `extension '${extension}': the header ${JSON.stringify(name.slice(0, 80))} of its reply was left out: ${fault}`)
+  return [{ ...tally, notes: [...tally.notes, ...notes] }, { ...reply, headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !left.has(name))) }]
+}
+
 /** Lays headers over others: a text sets, anything else removes, names in any case. */
 const layHeaders = (headers: HookPayload<"before_provider_headers">["headers"], over: JsonObject) => {
   const changed = new Map(Object.entries(over).map(([name, value]) => [name.toLowerCase(), value]))
@@ -134,8 +158,9 @@ export const applyReply = <N extends HookName>(
     return { ...blocked, ...(gate.handled === true ? { handled: true } : {}), ...(gate.terminate === true ? { terminate: true } : {}) }
   }
   const change: Change<N> = changes[event]
-  const payload = change(tally.payload, reply)
-  const changed = payload === tally.payload ? tally : { ...tally, payload, changedBy: [...tally.changedBy, extension] }
+  const [noted, usable] = withoutBadHeaders(tally, extension, reply)
+  const payload = change(tally.payload, usable)
+  const changed = payload === tally.payload ? noted : { ...noted, payload, changedBy: [...noted.changedBy, extension] }
   return withMessage(event, withCompaction(changed, extension, reply), reply)
 }
 
