@@ -91,6 +91,10 @@ const failureOf: Record<Exclude<Sent, "accepted">, CallFailed["reason"]> = {
   closed: "crashed"
 }
 
+/** A request as a person would call it. */
+const nameOf = (request: Unsent): string =>
+  request.type === "event" ? `the event ${request.event}` : "name" in request ? `the ${request.type} ${request.name}` : `an ${request.type}`
+
 const beginning = (text: string): string =>
   new TextDecoder().decode(new TextEncoder().encode(text).subarray(0, 200)).replace(/\uFFFD$/, "")
 
@@ -171,7 +175,8 @@ const live = (options: LifeOptions, losses: Losses, self: Self<ExtensionMail>) =
 
     // Every hook of every tool call goes through here and `hear`: no generator where nothing is waited for.
     const request = (mail: Extract<ExtensionMail, { _tag: "Request" }>) => {
-      const fail = (reason: CallFailed["reason"]) => mail.reply.fail(new CallFailed({ extension: key, reason }))
+      const fail = (reason: CallFailed["reason"]) =>
+        mail.reply.fail(new CallFailed({ extension: key, reason, ...(reason === "too_large" ? { detail: nameOf(mail.request) } : {}) }))
       if (!registered) return fail("unavailable")
       if (conversation.size >= maxPending) return fail("busy")
       const { type, ...rest } = mail.request
@@ -352,7 +357,9 @@ const live = (options: LifeOptions, losses: Losses, self: Self<ExtensionMail>) =
             ? new ExtensionCrashed({ extension: key, reason: mail.how })
             : new StartFailed({ extension: key, reason: `it ${mail.how} before it registered` })
         case "Overdue":
-          if (!registered) return yield* new StartFailed({ extension: key, reason: "extension response timed out" })
+          if (registered) break
+          if (transport.unfinished?.() === true) yield* options.warn(`extension '${key}' has written a line without its end; each line ends with a newline, and counts once that has come`)
+          return yield* new StartFailed({ extension: key, reason: "extension response timed out" })
       }
     }
   })

@@ -39,7 +39,7 @@ export class CallFailed extends Schema.TaggedError<CallFailed>()("CallFailed", {
   seconds: Schema.optionalKey(Schema.Number),
   /** Of `unavailable`: a person was told why it is down. */
   told: Schema.optionalKey(Schema.Literal(true)),
-  /** Of `threw` and `failed`: what. */
+  /** Of `threw` and `failed`: what. Of `unavailable`: why, and what helps. Of `too_large`: which request. */
   detail: Schema.optionalKey(Schema.String)
 }) {
   override get message(): string {
@@ -49,11 +49,11 @@ export class CallFailed extends Schema.TaggedError<CallFailed>()("CallFailed", {
       case "crashed":
         return `extension '${this.extension}' exited before responding`
       case "unavailable":
-        return `extension '${this.extension}' is not running`
+        return `extension '${this.extension}' is not running${this.detail === undefined ? "" : `: ${this.detail}`}`
       case "busy":
         return `extension '${this.extension}' does not take more requests`
       case "too_large":
-        return `the request is too large for extension '${this.extension}'`
+        return `the request is too large for extension '${this.extension}'${this.detail === undefined ? "" : `: ${this.detail} is over its max_line_bytes`}`
       case "unknown":
         return `no extension offers '${this.extension}'`
       case "threw":
@@ -65,5 +65,6 @@ export class CallFailed extends Schema.TaggedError<CallFailed>()("CallFailed", {
 }
 
 /** A failed request as a sentence that names the extension. */
-export const toldOf = (error: CallFailed): string =>
-  error.reason === "timeout" ? `extension '${error.extension}': ${error.message}` : error.message
+export const toldOf = ({ extension, message, reason, seconds }: CallFailed): string =>
+  reason !== "timeout" ? message
+    : `extension '${extension}': ${message}${seconds === undefined ? "" : ` after ${seconds} s (response_timeout_seconds says how long it may take)`}`

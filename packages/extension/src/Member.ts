@@ -146,8 +146,10 @@ export const startMember = Effect.fnUntraced(function*(options: MemberOptions) {
   let ref = yield* spawn
   const status = Effect.suspend(() => ref.status)
 
-  const unavailable = Effect.suspend(() =>
-    Effect.fail(new CallFailed({ extension: key, reason: "unavailable", ...(meter.reading.fault === undefined ? {} : { told: true as const }) })))
+  const unavailable = Effect.flatMap(Effect.suspend(() => ref.status), (now) => {
+    const { fault } = meter.reading
+    return Effect.fail(new CallFailed({ extension: key, reason: "unavailable", detail: whyDown(now, fault, key), ...(fault === undefined ? {} : { told: true as const }) }))
+  })
   const awaitReady = Effect.flatMap(status, (status) =>
     status === "Running" ? Effect.void : ref.ready.pipe(
       Effect.timeout(Math.min(waitForReadyMillis, (seconds ?? registrationSeconds) * 1000)),
@@ -228,6 +230,13 @@ export const startMember = Effect.fnUntraced(function*(options: MemberOptions) {
   }
   return member
 })
+
+/** Why one cannot be asked, and what a person can do. */
+const whyDown = (status: ActorStatus, fault: string | undefined, key: string): string => {
+  if (status === "Starting" || status === "Running") return "it has not registered yet"
+  const why = fault === undefined ? "it was switched off" : status === "Quarantined" ? `${fault}, too often` : fault
+  return status === "Restarting" ? `${why}; it is about to start again` : `${why}; /extensions restart ${key} starts it again`
+}
 
 const reasonOf = (error: unknown): string =>
   error instanceof StartFailed || error instanceof ExtensionCrashed

@@ -26,7 +26,7 @@ const absent = (key: string): Subscriber => ({
   onFailure: "block",
   inPlanMode: true,
   onReload: true,
-  ask: () => Effect.fail(new CallFailed({ extension: key, reason: "unavailable", told: true }))
+  ask: () => Effect.fail(new CallFailed({ extension: key, reason: "unavailable", told: true, detail: "its manifest is no good; mend it, then /reload" }))
 })
 
 /** Makes the service; what runs is stopped with the scope. */

@@ -22,6 +22,8 @@ export interface Transport {
   readonly endInput: Effect.Effect<void>
   /** Completes when the peer is gone or deaf, with how, as in `extension 'x' <how>`: `exited with code 1`. */
   readonly closed: Effect.Effect<string>
+  /** Whether the peer has written half a line and not yet the rest of it. */
+  readonly unfinished?: () => boolean
   /** The process on the other side, where there is one. */
   readonly pid?: number
   /** What its launcher adds to the protocol. */

@@ -475,7 +475,8 @@ describe("requests", () => {
     return Effect.gen(function*() {
       const host = yield* startAll({ manifests: { a: { max_line_bytes: 400 } } })
       yield* host.start
-      assert.strictEqual((yield* Effect.flip(host.extensions.callTool("t", { x: "é".repeat(200) }))).reason, "too_large")
+      const error = yield* Effect.flip(host.extensions.callTool("t", { x: "é".repeat(200) }))
+      assert.deepStrictEqual([error.reason, error.message], ["too_large", "the request is too large for extension 'a': the tool t is over its max_line_bytes"])
       assert.isFalse((yield* host.extensions.callTool("t", {})).isError)
     }).pipe(Effect.provide(memory({ a: a.script })))
   })

@@ -75,7 +75,7 @@ describe("Hooks.run", () => {
       assert.deepStrictEqual(yield* Fiber.join(running), { _tag: "Blocked", reason: "b", blockedBy: ["b"] })
       assert.deepStrictEqual(host.diagnostics.map(({ level, message }) => [level, message]), [
         ["info", "waiting for extension 'a' (tool_call)"],
-        ["warning", "extension 'a': extension response timed out"]
+        ["warning", "extension 'a': extension response timed out after 3 s (response_timeout_seconds says how long it may take)"]
       ])
     }).pipe(Effect.provide(memory({ a: a.script, b: b.script })))
   })
@@ -174,7 +174,7 @@ describe("Hooks.run", () => {
       assert.deepStrictEqual(a.types(), ["initialize", "event"])
       yield* TestClock.adjust("30 seconds")
       yield* settle
-      assert.deepStrictEqual(host.diagnostics.map(({ message }) => message), ["extension 'a': extension response timed out"])
+      assert.deepStrictEqual(host.diagnostics.map(({ message }) => message), ["extension 'a': extension response timed out after 30 s (response_timeout_seconds says how long it may take)"])
     }).pipe(Effect.provide(memory({ a: a.script })))
   })
 
@@ -260,8 +260,8 @@ describe("a guard with on_failure: block", () => {
     { name: "times out", script: peer(guard).script, reason: "extension response timed out" },
     { name: "exits", script: peer(guard, crash).script, reason: "extension 'a' exited before responding" },
     { name: "answers nonsense", script: peer(guard, answering({ allow: "no" })).script, reason: "invalid allow" },
-    { name: "cannot start", script: undefined, reason: "extension 'a' is not running" },
-    { name: "does not register", script: () => Effect.void, reason: "extension 'a' is not running" }
+    { name: "cannot start", script: undefined, reason: "extension 'a' is not running: cannot find a; /extensions restart a starts it again" },
+    { name: "does not register", script: () => Effect.void, reason: "extension 'a' is not running: it exited with code 0 before it registered; /extensions restart a starts it again" }
   ])("blocks and names the extension when it $name", ({ reason, script }) =>
     Effect.gen(function*() {
       const host = yield* startAll({ manifests: { a: closed } })
@@ -314,7 +314,7 @@ describe("a guard with on_failure: block", () => {
       assert.isUndefined(blocked.pollUnsafe())
       yield* TestClock.adjust("1 millis")
       const outcome = yield* Fiber.join(blocked)
-      assert.deepStrictEqual(outcome._tag === "Blocked" && outcome.reason, "extension 'a' guards this call and could not decide: extension 'a' is not running")
+      assert.deepStrictEqual(outcome._tag === "Blocked" && outcome.reason, "extension 'a' guards this call and could not decide: extension 'a' is not running: it has not registered yet")
       yield* TestClock.adjust("1 minute")
     }).pipe(Effect.provide(memory({ a: (self, launch) => ++lives === 1 ? a.script(self, launch) : Effect.forever(self.receive) })))
   })
@@ -360,7 +360,7 @@ describe("a guard with on_failure: block", () => {
       const outcome = yield* host.hooks.run("tool_call", call)
       assert.deepStrictEqual(outcome, {
         _tag: "Blocked",
-        reason: "extension 'a' guards this call and could not decide: extension 'a' is not running",
+        reason: "extension 'a' guards this call and could not decide: extension 'a' is not running: exited with code 1, too often; /extensions restart a starts it again",
         blockedBy: ["a"]
       })
       well = true

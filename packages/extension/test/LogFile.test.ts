@@ -30,6 +30,16 @@ describe("writeLog", () => {
       assert.deepStrictEqual(yield* fs.readDirectory(`${folder}/logs`), [".._.._evil.log"])
     }).pipe(Effect.provide(NodeServices.layer)))
 
+  it.effect("names a file as people write names, and has one for a name of any length", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* temp
+      for (const name of ["größe-日本", "a b", "é".repeat(400), `${"é".repeat(400)}2`]) yield* writeLog(folder, name, Stream.make(bytes("x")))
+      const names = (yield* fs.readDirectory(folder)).sort()
+      assert.includeMembers(names, ["größe-日本.log", "a_b.log"])
+      assert.strictEqual(names.length, 4)
+    }).pipe(Effect.provide(NodeServices.layer)))
+
   it.effect("drains everything when it cannot write", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem

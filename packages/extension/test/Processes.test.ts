@@ -67,6 +67,15 @@ describe("extensions as processes", () => {
       assert.strictEqual(Number(size), 1 << 20)
     }).pipe(Effect.provide(processes)), limit)
 
+  it.live("one whose register line has no end is told so", () =>
+    Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: { command: ["node", "-e", "process.stdout.write('{\"type\":\"register\",\"commands\":[]}'); process.stdin.resume()"], response_timeout_seconds: 1 } } })
+      assert.deepStrictEqual((yield* host.start).warnings, [
+        "extension 'a' has written a line without its end; each line ends with a newline, and counts once that has come",
+        "extension 'a' failed to start: extension response timed out"
+      ])
+    }).pipe(Effect.provide(processes)), limit)
+
   it.live("one that exits at once, one that never registers and one that is missing cost one warning each, and leave nothing", () =>
     Effect.gen(function*() {
       const host = yield* startAll({

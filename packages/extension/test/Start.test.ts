@@ -432,7 +432,7 @@ describe("after a crash", () => {
       assert.deepStrictEqual(a.types().at(-1), "cancel")
       assert.deepStrictEqual(host.diagnostics.map(({ message }) => message), [
         "extension 'a' exited with code 1 unexpectedly",
-        "extension 'a': extension response timed out"
+        "extension 'a': extension response timed out after 2 s (response_timeout_seconds says how long it may take)"
       ])
     }).pipe(Effect.provide(memory({ a: a.script })))
   })

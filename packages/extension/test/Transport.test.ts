@@ -163,6 +163,7 @@ describe("child process", () => {
         yield* why("./ext.py"),
         yield* why("./lost.py"),
         yield* why("../"),
+        yield* why("."),
         yield* why("sh", { workspace: `${folder}/gone` })
       ], [
         "cannot find no-such-program-here on PATH; install it, or name it with its path in extension.json",
@@ -170,6 +171,7 @@ describe("child process", () => {
         `${folder}/ext.py is not executable; try chmod +x ${folder}/ext.py`,
         `cannot run ${folder}/lost.py: the interpreter that its first line names is not there`,
         `${folder.replace(/\/[^/]*$/, "")} is a folder; "command" in extension.json must name a program`,
+        '. is a folder; "command" in extension.json must name a program',
         `the workspace ${folder}/gone is not there`
       ])
     }).pipe(Effect.provide(NodeServices.layer)))

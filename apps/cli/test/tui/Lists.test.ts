@@ -135,6 +135,13 @@ describe("commands of the screen", () => {
     assert.deepStrictEqual(rig.done, [{ type: "copy", text: "The answer." }])
   })
 
+  it("tell all that can be said of extensions to somebody who says something else", () => {
+    const rig = new Rig()
+    rig.on(submitted("/extensions disable x"))
+    assert.include(told(rig), "Usage: /extensions [restart NAME | new NAME]")
+    assert.deepStrictEqual(rig.done, [])
+  })
+
   it("say that there is no search of the web, which some look for", () => {
     const rig = new Rig()
     rig.on(submitted("/web on"))

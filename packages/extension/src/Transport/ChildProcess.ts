@@ -112,6 +112,7 @@ export const openChildProcess = Effect.fnUntraced(function*(launch: Launch) {
     inbound: inbox.lines,
     endInput: outbox.end,
     closed: Deferred.await(closed),
+    unfinished: () => decoder.isUnfinished,
     pid
   }
   return transport

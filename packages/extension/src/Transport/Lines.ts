@@ -38,6 +38,11 @@ export class LineDecoder {
     return this.#skipping
   }
 
+  /** It holds a part of a line whose end has not come. */
+  get isUnfinished(): boolean {
+    return !this.#isEmpty
+  }
+
   /** The lines that `chunk` completes. */
   push(chunk: Uint8Array): Array<Line> {
     const lines: Array<Line> = []

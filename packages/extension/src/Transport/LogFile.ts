@@ -1,11 +1,23 @@
 /** A bounded file for what an extension says besides the protocol. */
-import { Effect, FileSystem, Path, Stream } from "effect"
+import { Effect, FileSystem, Hash, Path, Stream } from "effect"
 
 /** A life writes at most this much; a file that is larger is set aside as `NAME.log.1` first. */
 export const maxLogBytes = 1024 * 1024
 
-/** The name of an extension's file in the folder of logs, by its key. */
-export const logNameOf = (extension: string): string => `${extension.replaceAll(/[^\w.#@-]/g, "_")}.log`
+/** Bytes of a key that a file can be named by; file systems end at 255, and `.log.1` comes behind it. */
+const mostOfAKey = 200
+
+/**
+ * The name of an extension's file in the folder of logs, by its key: `_` for what is no letter, digit or one of `._#@-`. Of a long
+ * key the beginning, and a number made of all of it.
+ */
+export const logNameOf = (extension: string): string => {
+  const name = extension.replaceAll(/[^\p{L}\p{M}\p{N}._#@-]/gu, "_")
+  const bytes = new TextEncoder().encode(name)
+  if (bytes.length <= mostOfAKey) return `${name}.log`
+  const beginning = new TextDecoder().decode(bytes.subarray(0, mostOfAKey)).replace(/\uFFFD$/, "")
+  return `${beginning}-${(Hash.string(extension) >>> 0).toString(16)}.log`
+}
 
 /**
  * Appends `bytes` to `<logs>/NAME.log` until the limit and drains the rest, so that the writer never blocks. The file is

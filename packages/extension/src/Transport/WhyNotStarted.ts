@@ -18,7 +18,7 @@ export const isPath = (program: string): boolean => /[/\\]/.test(program)
 
 /** The reason, for `extension 'x' failed to start: <reason>`. */
 export const whyNotStarted = ({ code, exists, isFolder, message, program, workspace, workspaceExists }: Attempt): string => {
-  if (isFolder) return `${program} is a folder; "command" in extension.json must name a program`
+  if (isFolder || program === "." || program === "..") return `${program} is a folder; "command" in extension.json must name a program`
   if (code === "ENOENT") {
     if (!workspaceExists) return `the workspace ${workspace} is not there`
     if (exists) return `cannot run ${program}: the interpreter that its first line names is not there`
@@ -27,7 +27,9 @@ export const whyNotStarted = ({ code, exists, isFolder, message, program, worksp
       : `cannot find ${program} on PATH; install it, or name it with its path in extension.json`
   }
   if (code === "EACCES" || code === "EPERM") {
-    return `${program} is not executable; try chmod +x ${program}`
+    return isPath(program)
+      ? `${program} is not executable; try chmod +x ${program}`
+      : `what goes by the name ${program} on PATH is not executable; name the program with its path in extension.json`
   }
   return `cannot run ${program}: ${message}`
 }

@@ -90,6 +90,7 @@ const ownCommand = (state: State, name: string, args: string): Step | undefined 
       return step(tell(state, "nimlet does not search the web by itself; an extension may offer that as a tool.", "warning"))
     case "extensions":
       if (args.startsWith("new ")) return step(state, { type: "makeExtension", name: args.slice(4).trim() })
+      if (args !== "" && !/^restart\s+\S+$/i.test(args)) return step(tell(state, "Usage: /extensions [restart NAME | new NAME]; alone it opens a list, where d switches one off.", "warning"))
       return args === "" ? step({ ...state, overlay: { kind: "extensions", selected: 0, log: undefined } }) : undefined
     case "model":
       return args === "" ? pickFrom(state, "model", "Which model shall answer?") : step(state, { type: "select", value: args })
