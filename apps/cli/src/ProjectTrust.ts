@@ -3,6 +3,7 @@ import { Effect, FileSystem, Path } from "effect"
 import type { ChildProcessSpawner } from "effect/process"
 import { makeTrust, type ProjectChange, type Trust, type TrustAnswer } from "@nimlet/agent"
 import { families } from "@nimlet/extension"
+import { evidentLine } from "./Evident.ts"
 import type { Invocation } from "./Flags.ts"
 import type { Host } from "./Host.ts"
 import type { Mode } from "./modes/Mode.ts"
@@ -21,9 +22,9 @@ const leave = "leave them out"
 
 /** The question about files that no yes covers. Pure. */
 const trustQuestion = (workspace: string, changes: ReadonlyArray<ProjectChange>): string => {
-  const rows = changes.slice(0, most).map(({ change, path }) => `\n  ${change.padEnd(7)}  ${path}`).join("")
+  const rows = changes.slice(0, most).map(({ change, path }) => `\n  ${change.padEnd(7)}  ${evidentLine(path)}`).join("")
   const more = changes.length > most ? `\n  and ${changes.length - most} more` : ""
-  return `Files of this project can run programs and tell the model what to do. Load them?\n  ${workspace}${rows}${more}`
+  return `Files of this project can run programs and tell the model what to do. Load them?\n  ${evidentLine(workspace)}${rows}${more}`
 }
 
 type Services = FileSystem.FileSystem | Path.Path | ChildProcessSpawner.ChildProcessSpawner

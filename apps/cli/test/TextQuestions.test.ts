@@ -35,6 +35,14 @@ describe("a question in a terminal", () => {
       }
     }))
 
+  it.effect("hides nothing of what somebody says yes to", () =>
+    Effect.gen(function*() {
+      const { questions, screen } = yield* atTerminal(["y", "1"])
+      yield* questions.approve({ tool: "bash", arguments: {}, summary: "touch HIDDEN #\recho safe\u200b", preview: `+a${" ".repeat(300)}b`, canRemember: false })
+      yield* questions.question({ asker: "guard", prompt: "rm\rls", options: ["a\rb"] })
+      for (const part of ["touch HIDDEN #␍echo safe⟨U+200B⟩", "+a⋯300 blanks⋯b", "rm␍ls", "1. a␍b"]) assert.include(screen.join("\n"), part)
+    }))
+
   it.effect("without options takes any words", () =>
     Effect.gen(function*() {
       const { questions } = yield* atTerminal(["what I think"])

@@ -1,9 +1,10 @@
 /** The questions of text mode: asked on the spot, one after another, each under the name of who asks. */
 import { Effect, Option, Semaphore } from "effect"
 import type { Answer, Approval, ApprovalRequest, Confirmation, EditorRequest, FrontendShape, Question, TextQuestion } from "@nimlet/extension"
+import { evident, evidentLine } from "../Evident.ts"
 import { EditorFailed, programOf } from "../ExternalEditor.ts"
 import type { TypedLine } from "../TerminalInput.ts"
-import { harmless, type Palette, printable } from "./TextRows.ts"
+import type { Palette } from "./TextRows.ts"
 
 /** The person's editor: its command line, and a text through it. */
 export interface PersonsEditor {
@@ -38,13 +39,13 @@ export const makeQuestions = Effect.fnUntraced(function*(
   const oneAtATime = yield* Semaphore.make(1)
   /** Once it is on the screen, a question that is withdrawn says so: what is typed then answers nothing. */
   const turn = <A, E>(asker: string, asked: Effect.Effect<A, E>): Effect.Effect<A, E> =>
-    oneAtATime.withPermits(1)(Effect.onInterrupt(asked, () => row(dim(`${printable(asker)} no longer asks.`))))
+    oneAtATime.withPermits(1)(Effect.onInterrupt(asked, () => row(dim(`${evidentLine(asker)} no longer asks.`))))
   const prompted = (text: string) => Effect.andThen(row(text), write("> "))
   const ask = (text: string) => Effect.andThen(prompted(text), line)
-  const asks = (asker: string, prompt: string) => `${printable(asker)} asks: ${harmless(prompt)}`
+  const asks = (asker: string, prompt: string) => `${evidentLine(asker)} asks: ${evident(prompt)}`
 
   const question = Effect.fnUntraced(function*({ asker, options, prompt }: Question) {
-    const rows = options.map((option, index) => `\n  ${index + 1}. ${printable(option)}`).join("")
+    const rows = options.map((option, index) => `\n  ${index + 1}. ${evidentLine(option)}`).join("")
     for (;;) {
       const typed = answerOf(yield* ask(`${asks(asker, prompt)}${rows}`))?.trim()
       if (typed === undefined) return cancelled
@@ -72,8 +73,8 @@ export const makeQuestions = Effect.fnUntraced(function*(
   })
 
   const edit = Effect.fnUntraced(function*(request: EditorRequest) {
-    const who = printable(request.asker)
-    const title = request.title === "" ? "a text" : `“${printable(request.title)}”`
+    const who = evidentLine(request.asker)
+    const title = request.title === "" ? "a text" : `“${evidentLine(request.title)}”`
     if (editor === undefined) {
       yield* row(yellow(`${who} wants ${title} edited: set VISUAL or EDITOR to your editor`))
       return yield* Effect.die(new EditorFailed({ reason: "interactive editor is unavailable" }))
@@ -86,10 +87,10 @@ export const makeQuestions = Effect.fnUntraced(function*(
 
   const approve = Effect.fnUntraced(function*(request: ApprovalRequest) {
     const remember = request.canRemember ? `, s for this session${request.project === true ? ", p for this project" : ""}` : ""
-    const preview = request.preview === undefined || request.preview === "" ? "" : `\n${harmless(request.preview).replaceAll(/^/gm, "  ")}`
-    const why = request.reason === undefined ? "" : dim(` (${printable(request.reason)})`)
+    const preview = request.preview === undefined || request.preview === "" ? "" : `\n${evident(request.preview).replaceAll(/^/gm, "  ")}`
+    const why = request.reason === undefined ? "" : dim(` (${evidentLine(request.reason)})`)
     for (;;) {
-      const typed = yield* ask(`${yellow("Allow")} ${request.tool}: ${harmless(request.summary)}${why}${preview}\n  y once${remember}, n no`)
+      const typed = yield* ask(`${yellow("Allow")} ${request.tool}: ${evident(request.summary)}${why}${preview}\n  y once${remember}, n no`)
       if (Option.isNone(typed)) return closed
       const answer = typed.value.trim().toLowerCase()
       if (answer === "y" || answer === "yes") return { decision: "once" } satisfies Approval

@@ -1,6 +1,7 @@
 /** What text mode writes beside the answer, as lines. Pure. */
 import type { WidgetView } from "@nimlet/extension"
 import type { Segment, TextStyle, WidgetElement } from "@nimlet/protocol"
+import { evident } from "../Evident.ts"
 
 /** Styles of the rows around the answer; identity without colour. */
 export interface Palette {
@@ -32,7 +33,7 @@ export const callSummary = (name: string, input: unknown): string => {
   const args = typeof input === "object" && input !== null ? input as { readonly [key: string]: unknown } : {}
   const telling = ["command", "pattern", "path", "operation", "question"].flatMap((key) => typeof args[key] === "string" ? [args[key]] : [])
   const text = telling.length > 0 ? telling.join(" ") : JSON.stringify(input ?? {})
-  const line = printable(text)
+  const line = printable(evident(text))
   return `${name} ${line.length > 100 ? `${line.slice(0, 99)}…` : line}`
 }
 

@@ -3,6 +3,7 @@
  * say it in another order than it stands. Pure.
  */
 import { stripTerminalSequences, visibleWidth } from "@earendil-works/pi-tui"
+import { evident } from "../Evident.ts"
 
 /** What is not simply a character on a line: controls but the line feed, marks that turn the direction of text, halves of characters. */
 const suspect = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]/
@@ -31,6 +32,14 @@ export const breakWide = (text: string): string =>
     ? text
     : Array.from(segmenter.segment(text), ({ segment }) => visibleWidth(segment) <= widest ? segment : segment.replaceAll(/(?:.){4}(?=.)/gsu, "$& ")).join("")
 
-/** The same on one line, of at most `limit` characters. */
-export const cleanLine = (text: string, limit = 1_000): string =>
-  clean(text.length > limit * 4 ? text.slice(0, limit * 4) : text).replaceAll(/\s+/g, " ").trim().slice(0, limit)
+const oneLine = (text: string, limit: number, make: (text: string) => string): string =>
+  make(text.length > limit * 4 ? text.slice(0, limit * 4) : text).replaceAll(/\s+/g, " ").trim()
+
+/** A clean text on one line, of at most `limit` characters. */
+export const cleanLine = (text: string, limit = 1_000): string => oneLine(text, limit, clean).slice(0, limit)
+
+/** The same of what somebody is to judge: what in it does not show is made to, and where it is cut there is a mark. */
+export const evidentRow = (text: string, limit = 10_000): string => {
+  const line = oneLine(text, limit, evident)
+  return line.length > limit ? `${line.slice(0, limit - 1).toWellFormed()}…` : line
+}

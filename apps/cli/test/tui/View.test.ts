@@ -1,6 +1,7 @@
 import { visibleWidth } from "@earendil-works/pi-tui"
 import { assert, describe, it } from "@effect/vitest"
 import type { ExtensionFigures } from "@nimlet/extension"
+import type { JsonObject } from "@nimlet/protocol"
 import { openDialog } from "../../src/tui/Dialog.ts"
 import { fieldOf } from "../../src/tui/Field.ts"
 import type { CallItem, Item } from "../../src/tui/Item.ts"
@@ -179,6 +180,24 @@ describe("parts of views", () => {
     assert.include(aboveComposer(rig.state, look(80)).join(" "), "; rm -r everything")
     rig.on({ type: "withdrawn", id: 2 }, { type: "asked", id: 3, question: { kind: "approval", request: { tool: "bash", arguments: { command: "a".repeat(1_000_000) }, summary: "echo", canRemember: false } } })
     assert.include(aboveComposer(rig.state, look(80)).join(""), "980000 more characters")
+  })
+
+  it("what is asked for hides nothing behind a carriage return, blanks or characters without a shape", () => {
+    const approval = (tool: string, args: JsonObject) => ({ kind: "approval", request: { tool, arguments: args, summary: tool, canRemember: false } } as const)
+    const shown = (question: Parameters<typeof openDialog>[1], width: number) => {
+      const rig = new Rig()
+      rig.on({ type: "asked", id: 1, question })
+      return aboveComposer(rig.state, look(width)).map((line) => line.replaceAll(/\u001b\[[\d;]*m/g, "").trim()).join(" ")
+    }
+    for (const width of [30, 80]) {
+      assert.include(shown(approval("bash", { command: "touch HIDDEN #\recho safe" }), width), "touch HIDDEN #␍echo safe")
+      assert.include(shown(approval("bash", { command: `echo hi${" ".repeat(3_000)}; touch X` }), width).replaceAll(/ +/g, " "), "echo hi⋯3000 blanks⋯; touch X")
+      assert.include(shown(approval("write", { path: "a\rb\u200b\nc", content: "evil\rgood\u{e0041}\nend" }), width), "a␍b⟨U+200B⟩␊c")
+      assert.include(shown(approval("write", { path: "a", content: "evil\rgood\u{e0041}\r\nend" }), width), "+evil␍good⟨U+E0041⟩ +end")
+      assert.include(shown({ kind: "choice", asker: "x", prompt: "rm\rls\u2060", options: ["no\ryes"] }, width), "rm␍ls⟨U+2060⟩")
+      assert.include(shown({ kind: "choice", asker: "x", prompt: "?", options: ["no\ryes"] }, width), "no␍yes")
+    }
+    assert.include(shown(approval("edit", { path: "a", old_text: "x", new_text: "first", replacements: [{ old_text: "y", new_text: "second" }] }), 80), "+first")
   })
 
   it("a change is told from what edit and write are asked to do", () => {

@@ -1,5 +1,6 @@
 /** The question on the screen, as lines. Pure. */
-import { clean, cleanLine } from "../Clean.ts"
+import { evident, evidentLine } from "../../Evident.ts"
+import { evidentRow } from "../Clean.ts"
 import { choicesOf, type Dialog, isResting, type Question } from "../Dialog.ts"
 import type { Field } from "../Field.ts"
 import type { Palette } from "../Palette.ts"
@@ -11,7 +12,7 @@ const bullet = "•"
 
 /** A field with its cursor, as lines. */
 export const fieldLines = ({ cursor, text }: Field, { palette, secret, width }: { readonly palette: Palette; readonly secret: boolean; readonly width: number }): ReadonlyArray<string> => {
-  const shown = (part: string) => secret ? bullet.repeat([...part].length) : clean(part)
+  const shown = (part: string) => secret ? bullet.repeat([...part].length) : evident(part)
   const rest = text.slice(cursor)
   const [under] = new Intl.Segmenter(undefined, { granularity: "grapheme" }).segment(rest)
   const at = under === undefined || under.segment === "\n" ? " " : shown(under.segment)
@@ -29,17 +30,17 @@ const drawBody = (question: Question, look: Look): ReadonlyArray<string> => {
   switch (question.kind) {
     case "approval": {
       const { arguments: args, preview, reason, summary, tool } = question.request
-      const path = typeof args["path"] === "string" ? wrap(cleanLine(args["path"]), width).map(palette.bold) : []
+      const path = typeof args["path"] === "string" ? wrap(evidentRow(evidentLine(args["path"])), width).map(palette.bold) : []
       const change = preview ?? changeOf(tool, args)
       const what = change !== undefined
         ? [...path, ...diffLines(change, { count: open ? 400 : 16, whole: true, palette, width, more: shows })]
         : typeof args["command"] === "string"
         ? words(args["command"], open ? 400 : 12)
-        : [...(summary === tool ? [] : wrap(cleanLine(summary), width)), ...words(JSON.stringify(args, null, 2), open ? 400 : 12).map(palette.dim)]
-      return [...what, ...(reason === undefined ? [] : wrap(cleanLine(reason), width).map(palette.dim))]
+        : [...(summary === tool ? [] : wrap(evidentRow(summary), width)), ...words(JSON.stringify(args, null, 2), open ? 400 : 12).map(palette.dim)]
+      return [...what, ...(reason === undefined ? [] : wrap(evidentRow(reason), width).map(palette.dim))]
     }
     case "editor":
-      return [fit(question.title === "" ? "a text" : cleanLine(question.title), width)]
+      return [fit(question.title === "" ? "a text" : evidentRow(question.title), width)]
     default:
       return words(question.prompt, open ? 400 : 20)
   }
@@ -58,10 +59,10 @@ const bodyOf = (question: Question, look: Look): ReadonlyArray<string> => {
 
 const headOf = (question: Question): string =>
   question.kind === "approval"
-    ? `Allow ${cleanLine(question.request.tool, 80)}?`
+    ? `Allow ${evidentRow(question.request.tool, 80)}?`
     : question.kind === "editor"
-    ? `${cleanLine(question.asker, 60)} wants a text edited`
-    : `${cleanLine(question.asker, 60)} asks`
+    ? `${evidentRow(question.asker, 60)} wants a text edited`
+    : `${evidentRow(question.asker, 60)} asks`
 
 /** The first of the questions, and how many wait behind it. How it is answered is shown from when on it takes keys. */
 export const dialogLines = ([dialog, ...others]: ReadonlyArray<Dialog>, now: number, look: Look): ReadonlyArray<string> => {
@@ -82,7 +83,7 @@ export const dialogLines = ([dialog, ...others]: ReadonlyArray<Dialog>, now: num
     : choicesOf(question).flatMap(({ keys: [letter], label }, index) => {
       const lead = index !== selected ? "  " : look.plain ? "* " : palette.accent("❯ ")
       const key = letter === undefined ? "" : `${letter}  `
-      return hang(lead, wrap(`${key}${cleanLine(label)}`, Math.max(1, inner.width - 2)).map(index === selected ? palette.bold : (line) => line))
+      return hang(lead, wrap(`${key}${evidentRow(label)}`, Math.max(1, inner.width - 2)).map(index === selected ? palette.bold : (line) => line))
     })
   return [...rule(width, palette.yellow, look.plain), fit(` ${palette.bold(palette.yellow(headOf(question)))}${more}`, width), ...[...bodyOf(question, inner), ...answer].map((line) => ` ${line}`)]
 }

@@ -31,7 +31,7 @@ const textOf = (value: unknown): string => typeof value === "string" ? value : "
 export const changeOf = (tool: string, args: JsonObject): string | undefined => {
   if (tool === "write" && typeof args["content"] === "string") return marked("+", args["content"]).join("\n")
   if (tool !== "edit") return undefined
-  const replacements = Array.isArray(args["replacements"]) ? args["replacements"] : [args]
+  const replacements = [args, ...Array.isArray(args["replacements"]) ? args["replacements"] : []]
   const parts = replacements.flatMap((one: unknown) =>
     typeof one === "object" && one !== null && "old_text" in one
       ? [[...marked("-", textOf(one.old_text)), ...marked("+", "new_text" in one ? textOf(one.new_text) : "")].join("\n")]

@@ -1,6 +1,6 @@
 /** Things in the transcript as lines. What is settled is drawn once for a width and kept. */
 import type { MarkdownTheme } from "@earendil-works/pi-tui"
-import { clean, cleanLine } from "../Clean.ts"
+import { clean, cleanLine, evidentRow } from "../Clean.ts"
 import type { CallItem, Item, SpokenItem } from "../Item.ts"
 import { type Action, type Keymap, keyOf, type SessionKey } from "../Keymap.ts"
 import type { Palette } from "../Palette.ts"
@@ -94,9 +94,9 @@ const argumentLines = (input: unknown, { palette, width }: Look): ReadonlyArray<
 /** What a call is about in one line; of long arguments the beginning is enough. */
 const summaryOf = ({ input, name }: CallItem): string => {
   const short = typeof input === "object" && input !== null
-    ? Object.fromEntries(Object.entries(input).map(([key, value]: [string, unknown]) => [key, typeof value === "string" ? cleanLine(value, 200) : value]))
+    ? Object.fromEntries(Object.entries(input).map(([key, value]: [string, unknown]) => [key, typeof value === "string" ? evidentRow(value, 200) : value]))
     : input
-  return cleanLine(callSummary(name, short))
+  return evidentRow(callSummary(name, short), 1_000)
 }
 
 const callLines = (call: CallItem, look: Look): ReadonlyArray<string> => {

@@ -1,5 +1,6 @@
 /** Lines of a given width, whatever is in them. Pure. */
 import { truncateToWidth, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui"
+import { evident } from "../../Evident.ts"
 import { clean } from "../Clean.ts"
 
 /** A line cut to a width, with a mark where something is missing. */
@@ -56,19 +57,18 @@ export interface Excerpt {
 }
 
 const linesOf = (text: string): ReadonlyArray<string> => (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n")
-const cleaned = (line: string, most = longest): string =>
-  clean(line.length > most ? `${line.slice(0, most)}… ${line.length - most} more characters` : line).replaceAll("\n", " ")
+const beginning = (line: string, most: number): string => line.length > most ? `${line.slice(0, most)}… ${line.length - most} more characters` : line
 
-/** The first lines of a text, however long it is, and of each so many characters. */
+/** The first lines of a text, however long it is, and of each so many characters, with all that is in them to be seen. */
 export const firstLines = (text: string, count: number, most = longest): Excerpt => {
   if (text === "") return { lines: [], more: 0 }
   const all = linesOf(text)
-  return { lines: all.slice(0, count).map((line) => cleaned(line, most)), more: Math.max(0, all.length - count) }
+  return { lines: all.slice(0, count).map((line, index) => evident(beginning(index < all.length - 1 ? line.replace(/\r$/, "") : line, most))), more: Math.max(0, all.length - count) }
 }
 
-/** The last lines of a text, however long it is. */
+/** The last lines of a text that was printed, however long it is: of one written over, what stood there last. */
 export const lastLines = (text: string, count: number): Excerpt => {
   if (text === "") return { lines: [], more: 0 }
   const all = linesOf(text)
-  return { lines: all.slice(-count).map((line) => cleaned(line)), more: Math.max(0, all.length - count) }
+  return { lines: all.slice(-count).map((line) => clean(beginning(line, longest)).replaceAll("\n", " ")), more: Math.max(0, all.length - count) }
 }
