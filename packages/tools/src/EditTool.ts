@@ -21,14 +21,25 @@ const MAX_SPANS = 20
 
 const refused = (reason: string): ToolResult => errorResult(`EDIT_FAILED: ${reason}`)
 
-/** The replacements of a call: `old_text` and `new_text` first, then those of `replacements`. */
-const replacementsOf = (args: JsonObject): ReadonlyArray<Replacement> => {
-  const list = Array.isArray(args["replacements"]) ? args["replacements"] : []
-  return (textArgument(args, "old_text") === undefined ? list : [args, ...list]).map((one: JsonObject) => ({
-    oldText: textArgument(one, "old_text") ?? "",
-    newText: textArgument(one, "new_text") ?? "",
-    all: isSet(args, "replace_all")
-  }))
+/** The replacements of a call: `old_text` and `new_text` first, then those of `replacements`; or why they cannot be told. */
+const replacementsOf = (args: JsonObject): Result.Result<ReadonlyArray<Replacement>, string> => {
+  const list: ReadonlyArray<JsonObject> = Array.isArray(args["replacements"]) ? args["replacements"] : []
+  const own = textArgument(args, "old_text") !== undefined || textArgument(args, "new_text") !== undefined
+  const given = own ? [args, ...list] : list
+  if (given.length === 0) return Result.fail("give old_text and new_text, or replacements")
+  const replacements: Array<Replacement> = []
+  for (const [index, one] of given.entries()) {
+    const oldText = textArgument(one, "old_text")
+    const newText = textArgument(one, "new_text")
+    if (oldText === undefined || newText === undefined) {
+      const where = own && index === 0 ? "" : ` in replacements[${own ? index - 1 : index}]`
+      return Result.fail(oldText === undefined
+        ? `old_text is missing${where}; give the text that new_text replaces`
+        : `new_text is missing${where}; give it, as "" where old_text is to be deleted`)
+    }
+    replacements.push({ oldText, newText, all: isSet(args, "replace_all") })
+  }
+  return Result.succeed(replacements)
 }
 
 /** What a file of this encoding cannot take, in words; undefined when it can take all. */
@@ -70,8 +81,9 @@ const spanText = (spans: Edited["spans"]): string => {
 }
 
 const change = Effect.fnUntraced(function*(files: Files, file: Located, args: JsonObject, { changing }: ToolContext) {
-  const replacements = replacementsOf(args)
-  if (replacements.length === 0) return refused("give old_text and new_text, or replacements")
+  const asked = replacementsOf(args)
+  if (Result.isFailure(asked)) return refused(asked.failure)
+  const replacements = asked.success
   const bytes = yield* readWhole(files, file, MAX_WHOLE_BYTES)
   const version = versionOf(bytes)
   const expected = textArgument(args, "expected_version")

@@ -61,13 +61,27 @@ describe("edit", () => {
         { path: "f", old_text: "a", new_text: "b", expected_version: "0000000000000000" },
         { path: "binary", old_text: "a", new_text: "b" },
         { path: "none", old_text: "a", new_text: "b" },
-        { path: "f" }
+        { path: "f" },
+        { path: "f", new_text: "b" }
       ]) {
         const result = yield* edit(args)
         assert.isTrue(result.isError)
         assert.match(result.text, /^EDIT_FAILED: /)
       }
       assert.strictEqual(yield* w.text("f"), "a")
+    })))
+
+  it.effect("takes a text out only when it is told so", () =>
+    inWorkspace((w) => Effect.gen(function*() {
+      yield* w.put("f", "one two")
+      for (const args of [{ old_text: "one" }, { replacements: [{ old_text: "one" }] }, { old_text: "one", new_text: "1", replacements: [{ old_text: "two" }] }, { old_text: "one", replacements: [{ old_text: "two", new_text: "2" }] }]) {
+        const { isError, text } = yield* edit({ path: "f", ...args })
+        assert.isTrue(isError)
+        assert.match(text, /^EDIT_FAILED: .*new_text.*""/)
+      }
+      assert.strictEqual(yield* w.text("f"), "one two")
+      yield* edit({ path: "f", old_text: "one ", new_text: "" })
+      assert.strictEqual(yield* w.text("f"), "two")
     })))
 
   it.effect("changes text in UTF-16 and Latin-1 and leaves every other byte as it is", () =>
