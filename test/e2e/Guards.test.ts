@@ -82,7 +82,7 @@ describe.each(faults)("a closed guard that $fault", ({ calls: count, manifest = 
     const told = resultsOf(run.stdout).at(-1)!["output"]
     expect(told).toContain(reason)
     // Whoever reads that a guard is down reads what puts it up.
-    if (why === off) expect(told).toMatch(/\/extensions restart guard starts it again$|mend it, then \/reload$/)
+    if (why === off) expect(told).toMatch(/\/extensions restart guard starts it again$|and has not registered again yet$|mend it, then \/reload$/)
     expect(JSON.stringify(stub.requests.at(-1)!.body)).toContain(reason)
     expect(warningsOf(run.stdout).filter((message) => message.includes(warning))).toHaveLength(1)
     expect(await lastingSurvivors(space.root)).toEqual([])

@@ -314,7 +314,7 @@ describe("a guard with on_failure: block", () => {
       assert.isUndefined(blocked.pollUnsafe())
       yield* TestClock.adjust("1 millis")
       const outcome = yield* Fiber.join(blocked)
-      assert.deepStrictEqual(outcome._tag === "Blocked" && outcome.reason, "extension 'a' guards this call and could not decide: extension 'a' is not running: it has not registered yet")
+      assert.deepStrictEqual(outcome._tag === "Blocked" && outcome.reason, "extension 'a' guards this call and could not decide: extension 'a' is not running: exited with code 1, and has not registered again yet")
       yield* TestClock.adjust("1 minute")
     }).pipe(Effect.provide(memory({ a: (self, launch) => ++lives === 1 ? a.script(self, launch) : Effect.forever(self.receive) })))
   })
