@@ -33,6 +33,9 @@ const sentenceOf = (error: Fault): string => {
 /** A check that takes longer has run into a pattern that backtracks, or a schema that refers to itself without end. */
 const longestCheck = 1_000
 
+/** Whether a schema has anything of the kind; a check of others is over at once, and a limit would cost far more than it does. */
+const mayBeLong = (schema: JsonObject): boolean => /"(?:pattern|patternProperties|\$ref|\$dynamicRef|\$recursiveRef|propertyNames)":/.test(JSON.stringify(schema))
+
 /**
  * Makes the validator of a JSON Schema. A schema the library cannot follow lets everything pass: the tool itself
  * decides. One that cannot be followed in time lets nothing pass. Checked as it stands rather than compiled, since a
@@ -46,6 +49,8 @@ export const makeValidator = Effect.fnUntraced(function*(schema: JsonObject): Ef
     // What `additionalProperties: false` refuses is told twice: by name, and as a value that fits no schema.
     return errors.filter(({ keyword }) => keyword !== "boolean").slice(0, 8).map(sentenceOf)
   }
+  const checked = (args: JsonObject) => Result.getOrElse(Result.try(() => check(args)), (): ReadonlyArray<string> => [])
+  if (!mayBeLong(schema)) return checked
   return (args) =>
     Result.getOrElse(withinMillis(longestCheck, () => check(args)), (why) =>
       why === "late" ? ["the tool's schema takes too long to check these arguments against; other arguments may pass, but the schema is at fault"] : [])
