@@ -92,7 +92,11 @@ export const makeChild = <M, E, R>(
   const isFinal = (cause: Cause.Cause<E>) =>
     cause.reasons.some((reason) => reason._tag === "Fail" && spec.isFinal?.(reason.error) === true)
 
+  const isLast = (cause: Cause.Cause<E>) =>
+    cause.reasons.some((reason) => reason._tag === "Fail" && spec.quarantines?.(reason.error) === true)
+
   const judge = (exit: Exit.Exit<void, E>, at: number): Next => {
+    if (Exit.isFailure(exit) && isLast(exit.cause)) return "quarantine"
     if (!mayRestart(exit)) return "end"
     crashes = recentRestarts(crashes, at, intensity)
     return crashes.length > intensity.restarts ? "quarantine" : "again"

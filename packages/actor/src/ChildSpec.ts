@@ -46,6 +46,8 @@ export interface ChildSpec<M, E, R> {
   readonly intensity?: Intensity
   /** Whether a failure is final: no restart follows it. Default: none is. */
   readonly isFinal?: (error: E) => boolean
+  /** Whether a failure is followed by the quarantine at once. Default: none is. */
+  readonly quarantines?: (error: E) => boolean
   /** How long `stop` waits for the behavior's finalizers before it goes on without them. Default 10 s. */
   readonly grace?: Duration.Input
 }

@@ -1,29 +1,34 @@
 /** Supervisor events → the few sentences a person should read. */
 import { Cause, Effect, PubSub } from "effect"
 import type { SupervisorEvent } from "@nimlet/actor"
-import { ExtensionCrashed, StartFailed } from "./ExtensionError.ts"
+import { ExtensionCrashed, ExtensionMute, StartFailed } from "./ExtensionError.ts"
 
 /** A run of crashes is told once, until the extension has been well for this long. */
 const quietMillis = 60_000
 
 const howOf = (cause: Cause.Cause<unknown>): string => {
   const error = Cause.squash(cause)
-  return error instanceof ExtensionCrashed ? error.reason : `failed: ${Cause.pretty(cause)}`
+  return error instanceof ExtensionCrashed || error instanceof ExtensionMute ? error.reason : `failed: ${Cause.pretty(cause)}`
 }
+
+const isMute = (cause: Cause.Cause<unknown>) => Cause.squash(cause) instanceof ExtensionMute
 
 /** A failed start is told by whoever started it. */
 const isStartFailure = (cause: Cause.Cause<unknown>) => Cause.squash(cause) instanceof StartFailed
 
 /** What to say about an event, given what was said before; one reporter serves one session. */
 export const crashReporter = () => {
-  const last = new Map<string, { readonly at: number; readonly how: string }>()
+  const last = new Map<string, { readonly at: number; readonly how: string; readonly isMute: boolean }>()
   return (event: SupervisorEvent): string | undefined => {
     const before = last.get(event.child)
     if (event._tag === "Crashed") {
       const how = howOf(event.cause)
-      last.set(event.child, { at: event.at, how })
+      last.set(event.child, { at: event.at, how, isMute: isMute(event.cause) })
       const known = before !== undefined && event.at - before.at < quietMillis
-      return known || isStartFailure(event.cause) ? undefined : `extension '${event.child}' ${how} unexpectedly`
+      return known || isStartFailure(event.cause) || isMute(event.cause) ? undefined : `extension '${event.child}' ${how} unexpectedly`
+    }
+    if (event._tag === "Quarantined" && before?.isMute === true) {
+      return `extension '${event.child}' ${before.how} and stays off; /extensions restart ${event.child} starts it again`
     }
     return event._tag === "Quarantined"
       ? `extension '${event.child}' ${before?.how ?? "ended"} too often and stays off until it is restarted by hand`

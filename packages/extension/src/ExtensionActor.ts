@@ -7,7 +7,7 @@ import type { HostMessage, HostRequest, JsonObject, Registration } from "@nimlet
 import type { Countdown, Reply, Self, Stopwatch } from "@nimlet/actor"
 import { applySideEffects, SideEffectLimits } from "./ApplySideEffects.ts"
 import { Conversation } from "./Conversation.ts"
-import { CallFailed, ExtensionCrashed, StartFailed } from "./ExtensionError.ts"
+import { CallFailed, ExtensionCrashed, ExtensionMute, StartFailed } from "./ExtensionError.ts"
 import { tapped } from "./FrameTap.ts"
 import { greet } from "./Handshake.ts"
 import { Inquiries } from "./Inquiries.ts"
@@ -53,6 +53,8 @@ export type ExtensionMail =
   | { readonly _tag: "Gone"; readonly how: string }
   /** Registration took too long. */
   | { readonly _tag: "Overdue" }
+  /** So many requests in a row were waited for in vain. */
+  | { readonly _tag: "Mute"; readonly requests: number }
 
 /** What a life needs from the outside. */
 export interface LifeOptions {
@@ -127,7 +129,7 @@ const sessionFor = (losses: Losses) =>
         why === undefined ? Effect.void : losses.lost({ one: "its message was dropped", several: "messages were dropped", why }))
   }))
 
-/** The behavior of an extension's actor. It fails with `StartFailed` before registration, `ExtensionCrashed` after. */
+/** The behavior of an extension's actor. It fails with `StartFailed` before registration, `ExtensionCrashed` or `ExtensionMute` after. */
 export const extensionLife = (options: LifeOptions) =>
   Effect.fnUntraced(function*(self: Self<ExtensionMail>) {
     const losses = yield* makeLosses(options.key, options.warn)
@@ -356,6 +358,8 @@ const live = (options: LifeOptions, losses: Losses, self: Self<ExtensionMail>) =
           return yield* registered
             ? new ExtensionCrashed({ extension: key, reason: mail.how })
             : new StartFailed({ extension: key, reason: `it ${mail.how} before it registered` })
+        case "Mute":
+          return yield* new ExtensionMute({ extension: key, requests: mail.requests })
         case "Overdue":
           if (registered) break
           if (transport.unfinished?.() === true) yield* options.warn(`extension '${key}' has written a line without its end; each line ends with a newline, and counts once that has come`)

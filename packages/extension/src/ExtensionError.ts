@@ -21,6 +21,20 @@ export class ExtensionCrashed extends Schema.TaggedError<ExtensionCrashed>()("Ex
   }
 }
 
+/** It left several requests in a row unanswered: each further one would be waited for in vain. It stays off. */
+export class ExtensionMute extends Schema.TaggedError<ExtensionMute>()("ExtensionMute", {
+  extension: Schema.String,
+  requests: Schema.Number
+}) {
+  /** What it did. */
+  get reason(): string {
+    return `left ${this.requests} requests in a row without an answer`
+  }
+  override get message(): string {
+    return `extension '${this.extension}' ${this.reason}`
+  }
+}
+
 /** Why a request got no reply. */
 export const CallFailure = Schema.Literals(["timeout", "crashed", "unavailable", "busy", "too_large", "unknown", "threw", "failed"])
 /** Why a request got no reply. */

@@ -4,7 +4,7 @@ import { type ActorStatus, Countdown, type Self, Stopwatch, type Supervisor } fr
 import type { HostMessage, JsonObject, Registration } from "@nimlet/protocol"
 import type { Found } from "./Discovery.ts"
 import { type ExtensionMail, extensionLife, type Unsent } from "./ExtensionActor.ts"
-import { CallFailed, ExtensionCrashed, StartFailed, toldOf } from "./ExtensionError.ts"
+import { CallFailed, ExtensionCrashed, ExtensionMute, StartFailed, toldOf } from "./ExtensionError.ts"
 import { registrationSeconds } from "./Handshake.ts"
 import { Meter } from "./Meter.ts"
 import { OnBehalfOf } from "./OnBehalfOf.ts"
@@ -74,6 +74,8 @@ const waitForReadyMillis = 2_000
 const entangledSeconds = 30
 /** How long an action waits to be taken. */
 const actMillis = 2_000
+/** One that leaves so many requests in a row unanswered is not asked any more. */
+const mostUnanswered = 3
 const mailbox = { capacity: 64, overflow: "suspend" } as const
 
 /** Starts an extension under the supervisor and returns at once. */
@@ -126,7 +128,7 @@ export const startMember = Effect.fnUntraced(function*(options: MemberOptions) {
     warn: options.warn,
     warnOnce
   })
-  const ended = Effect.fnUntraced(function*(exit: Exit.Exit<void, StartFailed | ExtensionCrashed>) {
+  const ended = Effect.fnUntraced(function*(exit: Exit.Exit<void, StartFailed | ExtensionCrashed | ExtensionMute>) {
     const error = Exit.isFailure(exit) && !Cause.hasInterruptsOnly(exit.cause) ? Cause.squash(exit.cause) : undefined
     meter.ended(error === undefined ? undefined : reasonOf(error))
     yield* shown.clear
@@ -141,6 +143,7 @@ export const startMember = Effect.fnUntraced(function*(options: MemberOptions) {
       Effect.onExit(life(self), (exit) => Effect.ensuring(ended(exit), Deferred.succeed(settled, undefined))),
     restart: manifest.restart === false ? "temporary" : "transient",
     isFinal: (error) => error instanceof StartFailed,
+    quarantines: (error) => error instanceof ExtensionMute,
     mailbox
   }))
   let ref = yield* spawn
@@ -164,20 +167,32 @@ export const startMember = Effect.fnUntraced(function*(options: MemberOptions) {
     return entangled ? new Countdown(budget * 1000) : new Countdown(budget * 1000, stopwatch)
   }
 
+  const unanswered = (before: number) =>
+    Effect.suspend(() => {
+      meter.unanswered(before)
+      return meter.silence < mostUnanswered ? Effect.void : Effect.ignore(ref.tell({ _tag: "Mute", requests: meter.silence }))
+    })
+
   const ask = (unsent: Unsent, { fallbackSeconds, onUpdate }: RequestOptions) =>
     Effect.flatMap(OnBehalfOf, (onBehalfOf) => {
-      const countdown = countdownOf(unsent.type, fallbackSeconds, onBehalfOf.has(key))
+      // What comes of its own open request it may well not be able to answer.
+      const entangled = onBehalfOf.has(key)
+      const countdown = countdownOf(unsent.type, fallbackSeconds, entangled)
+      const before = meter.silence
       return ref.ask<JsonObject, CallFailed>(
         (reply): ExtensionMail => ({ _tag: "Request", request: unsent, reply, countdown, onUpdate, onBehalfOf }),
         {
           ...(countdown === undefined ? {} : { budget: countdown }),
           cancel: (reply): ExtensionMail => ({ _tag: "Cancel", reply })
         }
-      ).pipe(Effect.mapError((error) => {
-        if (error instanceof CallFailed) return error
-        const spent = error._tag === "AskTimeout" && countdown !== undefined ? { seconds: countdown.millis / 1000 } : {}
-        return new CallFailed({ extension: key, reason: reasons[error._tag], ...spent })
-      }))
+      ).pipe(
+        Effect.tapError((error) => error._tag === "AskTimeout" && !entangled ? unanswered(before) : Effect.void),
+        Effect.mapError((error) => {
+          if (error instanceof CallFailed) return error
+          const spent = error._tag === "AskTimeout" && countdown !== undefined ? { seconds: countdown.millis / 1000 } : {}
+          return new CallFailed({ extension: key, reason: reasons[error._tag], ...spent })
+        })
+      )
     })
 
   const request: Member["request"] = (unsent, options = {}) => Effect.andThen(awaitReady, ask(unsent, options))
@@ -239,6 +254,6 @@ const whyDown = (status: ActorStatus, fault: string | undefined, key: string): s
 }
 
 const reasonOf = (error: unknown): string =>
-  error instanceof StartFailed || error instanceof ExtensionCrashed
+  error instanceof StartFailed || error instanceof ExtensionCrashed || error instanceof ExtensionMute
     ? error.reason
     : error instanceof Error ? error.message : String(error)

@@ -18,6 +18,7 @@ export class Meter {
   #late = 0
   #dropped = 0
   #lives = 0
+  #silence = 0
   #pid: number | undefined
   #startMillis: number | undefined
   #fault: string | undefined
@@ -30,6 +31,7 @@ export class Meter {
   /** A life begins. */
   began(): void {
     this.#lives++
+    this.#silence = 0
     this.#pid = undefined
     this.#startMillis = undefined
     this.#changed()
@@ -65,6 +67,7 @@ export class Meter {
   /** A request was answered; `eventMillis` is how long an event took. */
   answered(eventMillis: number | undefined): void {
     this.#answered++
+    this.#silence = 0
     if (eventMillis !== undefined) {
       this.#times[this.#next] = eventMillis
       this.#next = (this.#next + 1) % keptTimes
@@ -81,7 +84,18 @@ export class Meter {
   /** A reply came that nobody waited for. */
   late(): void {
     this.#late++
+    this.#silence = 0
     this.#changed()
+  }
+
+  /** How many requests in a row were waited for in vain: each sent after the one before it was given up, no answer since the first. */
+  get silence(): number {
+    return this.#silence
+  }
+
+  /** A request was waited for in vain; `before` is the silence at which it was sent. Several that were open at once count as one. */
+  unanswered(before: number): void {
+    if (this.#silence === before) this.#silence++
   }
 
   /** A line was no use: no protocol, too long, or of a type there is not. */

@@ -80,6 +80,52 @@ describe("Hooks.run", () => {
     }).pipe(Effect.provide(memory({ a: a.script, b: b.script })))
   })
 
+  it.effect("asks one that left three requests in a row unanswered no more: it is quarantined, told of, and its closed guard blocks", () => {
+    const a = peer(guard)
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: { response_timeout_seconds: 3, on_failure: "block", restart: false } } })
+      yield* host.start
+      const ask = Effect.fnUntraced(function*(together: number, seconds: number) {
+        const running = yield* Effect.forkChild(Effect.forEach(Array.from({ length: together }), () => host.watched(host.hooks.run("tool_call", call)), { concurrency: "unbounded" }))
+        yield* settle
+        yield* TestClock.adjust(`${seconds} seconds`)
+        yield* settle
+        return running
+      })
+      // Those that are open at once count as one, and a person's interrupt as none.
+      yield* Fiber.join(yield* ask(4, 3))
+      for (let at = 0; at < 3; at++) yield* Fiber.interrupt(yield* ask(1, 1))
+      yield* Fiber.join(yield* ask(1, 3))
+      const told = () => host.diagnostics.filter(({ message }) => message.includes("stays off")).map(({ message }) => message)
+      assert.deepStrictEqual(told(), [])
+      yield* Fiber.join(yield* ask(1, 3))
+      assert.deepStrictEqual(told(), ["extension 'a' left 3 requests in a row without an answer and stays off; /extensions restart a starts it again"])
+      assert.deepStrictEqual((yield* host.extensions.figures).map(({ state }) => state), ["Quarantined"])
+      const [blocked] = yield* Fiber.join(yield* ask(1, 0))
+      assert.deepStrictEqual(blocked, { _tag: "Blocked", reason: "extension 'a' guards this call and could not decide: extension 'a' is not running", blockedBy: ["a"] })
+    }).pipe(Effect.provide(memory({ a: a.script })))
+  })
+
+  it.effect.each<{ readonly late: boolean }>([{ late: false }, { late: true }])("counts unanswered requests anew after an answer: a late one: $late", ({ late }) => {
+    let asked = 0
+    const a = peer(guard, ({ id, type }, self) => {
+      if (type === "event") asked += 1
+      return asked % (late ? 2 : 3) === 0 && type === (late ? "cancel" : "event") ? self.send({ type: "response", id }) : Effect.void
+    })
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: { response_timeout_seconds: 3 } } })
+      yield* host.start
+      for (let at = 0; at < 9; at++) {
+        const running = yield* Effect.forkChild(host.watched(host.hooks.run("tool_call", call)))
+        yield* settle
+        yield* TestClock.adjust("3 seconds")
+        yield* Fiber.join(running)
+        yield* settle
+      }
+      assert.deepStrictEqual((yield* host.extensions.figures).map(({ state }) => state), ["Running"])
+    }).pipe(Effect.provide(memory({ a: a.script })))
+  })
+
   // E-109 E-181
   it.effect("tells observers in parallel and waits for the slowest, at most 30 s where there is no limit", () => {
     const observer = { events: ["turn_start"] }
