@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import * as Base64 from "effect/encoding/Base64"
 import { boundedArgument, numberArgument, textArgument } from "./Arguments.ts"
+import { imageFault } from "./ImageFault.ts"
 import { imageTypeOf } from "./ImageType.ts"
 import { LineWindow } from "./LineWindow.ts"
 import type { PickedLines } from "./LineWindow.ts"
@@ -54,14 +55,18 @@ const textReport = (shown: string, whole: boolean, version: string, encoding: En
 
 const binaryReport = (shown: string, size: number): ToolResult => errorResult(`${shown} is a binary file of ${size} bytes; use bash to look into it`)
 
-const imageReport = (shown: string, mimeType: string, size: number, data: Uint8Array): ToolResult =>
-  size > MAX_IMAGE_BYTES ? errorResult(`${shown} is an image of ${size} bytes; at most 5 MB can be shown`) : {
+const imageReport = (shown: string, mimeType: string, size: number, data: Uint8Array): ToolResult => {
+  if (size > MAX_IMAGE_BYTES) return errorResult(`${shown} is an image of ${size} bytes; at most 5 MB can be shown`)
+  const fault = imageFault(data)
+  if (fault !== undefined) return errorResult(`${shown} begins like ${mimeType} but is no whole image: ${fault}; use bash to look into it`)
+  return {
     content: [
       { type: "text", text: `path: ${shown}\n${mimeType}, ${size} bytes` },
       { type: "image", mimeType, data: Base64.encode(data) }
     ],
     isError: false
   }
+}
 
 /** What a pass does with chunks, and what it makes of them. */
 interface Reading {

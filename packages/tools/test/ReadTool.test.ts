@@ -3,10 +3,11 @@ import { Effect } from "effect"
 import { execFileSync } from "node:child_process"
 import { createServer } from "node:net"
 import { readTool, versionOf } from "../src/index.ts"
+import { pictures } from "./Pictures.ts"
 import { call, fakeOperations, inWorkspace } from "./Rig.ts"
 
 const read = (args: { path: string; start_line?: number; end_line?: number }) => call(readTool, args)
-const png = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3, 0)
+const { png } = pictures
 
 describe("read", () => {
   it.effect("gives path, version, lines and numbered text", () =>
@@ -146,11 +147,23 @@ describe("read", () => {
 
   it.effect("recognises JPEG, GIF and WEBP", () =>
     inWorkspace((w) => Effect.gen(function*() {
-      yield* w.put("j", Uint8Array.of(0xff, 0xd8, 0xff, 0xe0, 0))
-      yield* w.put("g", "GIF89a....")
-      yield* w.put("w", "RIFF....WEBPVP8 ")
+      yield* w.put("j", pictures.jpeg)
+      yield* w.put("g", pictures.gif)
+      yield* w.put("w", pictures.webp)
       for (const [name, type] of [["j", "image/jpeg"], ["g", "image/gif"], ["w", "image/webp"]] as const) {
         assert.include((yield* read({ path: name })).text, `<${type}>`)
+      }
+    })))
+
+  it.effect("refuses a broken image, which no model would take", () =>
+    inWorkspace((w) => Effect.gen(function*() {
+      yield* w.put("junk.png", Buffer.concat([png.subarray(0, 8), Buffer.alloc(500, 7)]))
+      yield* w.put("cut.jpg", pictures.jpeg.subarray(0, 30))
+      for (const path of ["junk.png", "cut.jpg"]) {
+        const { content, isError, text } = yield* read({ path })
+        assert.isTrue(isError, path)
+        assert.lengthOf(content, 1)
+        assert.include(text, "is no whole image: it ")
       }
     })))
 

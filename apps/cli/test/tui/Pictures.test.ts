@@ -6,7 +6,7 @@ import type { Event } from "../../src/tui/Event.ts"
 import { type ErrandNeeds, type ErrandsOptions, makeErrandRoom } from "../../src/tui/errand/ErrandRoom.ts"
 import { clipboardReaders, makePictures } from "../../src/tui/errand/Pictures.ts"
 
-const png = Buffer.from("89504e470d0a1a0a0000000d49484452", "hex")
+const png = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC", "base64")
 
 const withPictures = <A>(
   options: { readonly program?: string; readonly environment?: Readonly<Record<string, string>> },
@@ -32,7 +32,7 @@ describe("a picture from the clipboard", () => {
     withPictures({ program: "[ \"$3\" = image/png ] && cat \"$FOLDER/shot.png\"" }, ({ pictures, shown }) =>
       Effect.map(pictures.fromClipboard, () => assert.deepStrictEqual(shown, [{ type: "pictured", picture: { mimeType: "image/png", data: png.toString("base64") } }]))))
 
-  it.effect.each([["it holds text", "echo text"], ["it fails", "exit 1"], ["it gives too much", "printf '\\211PNG\\r\\n\\032\\n'; exec head -c 6000000 /dev/zero"]] as const)("is refused in words when %s", ([, program]) =>
+  it.effect.each([["it holds text", "echo text"], ["it fails", "exit 1"], ["it gives a part of one", "printf '\\211PNG\\r\\n\\032\\n'"], ["it gives too much", "printf '\\211PNG\\r\\n\\032\\n'; exec head -c 6000000 /dev/zero"]] as const)("is refused in words when %s", ([, program]) =>
     withPictures({ program }, ({ pictures, shown }) =>
       Effect.map(pictures.fromClipboard, () => {
         assert.deepStrictEqual(types(shown), ["notice"])
