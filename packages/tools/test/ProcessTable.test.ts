@@ -59,6 +59,18 @@ describe("ProcessTable", () => {
       assert.deepStrictEqual(yield* found(processes, { mark: query.mark, folder: "/w" }), [])
     }))
 
+  it.effect("takes nothing that is older than us for left running, when the system has begun again with low numbers", () =>
+    Effect.gen(function*() {
+      const stat = (pid: number, parent: number, started: number) => `${pid} (x) S ${parent} ${pid} ${pid} 0 -1 0 0 0 0 0 1 1 0 0 20 0 1 0 ${started} 0`
+      const processes = {
+        9: [stat(9, 1, 700), "", "left\0", "/w"],
+        30: [stat(30, 1, 300), "", "shell\0", "/w"],
+        50: [stat(50, 30, 500), "", "we\0", "/w"],
+        60: [stat(60, 30, 400), "", "timeout\0", "/w"]
+      } as const
+      assert.deepStrictEqual(yield* found(processes, { mark: "CALL=s-1\0", group: 7, after: 7, folder: "/w" }), [9])
+    }))
+
   it.effect("leaves out what has ended and was not reaped, and cuts a long command line", () =>
     Effect.gen(function*() {
       const list = yield* tableOf({ 5: ["5 (x) Z 1 4 4 0", "", ""], 6: ["6 (x) S 1 4 4 0", "", "y".repeat(500)] })({ mark: "M=", group: 4 })

@@ -18,7 +18,7 @@ export interface RunningProcess {
 export interface ProcessQuery {
   readonly mark: string
   readonly group?: number
-  /** That folder, a real path. It is looked at with `after` alone: what is older is somebody else's. */
+  /** That folder, a real path. It is looked at with `after` alone: what has been there longer is somebody else's. */
   readonly folder?: string
   /** Only pids above this one. */
   readonly after?: number
@@ -34,28 +34,33 @@ const MAX_COMMAND_CHARS = 80
 
 /** What follows the name in the text of `/proc/PID/stat`, which may hold blanks and parentheses: state, parent, group. */
 const fieldsOf = (stat: string): ReadonlyArray<string> => stat.slice(stat.lastIndexOf(")") + 2).split(" ")
+/** When a process was started, in the system's own ticks. Pids do not tell it: they begin again when they have run out. */
+const startOf = (fields: ReadonlyArray<string>): number => Number(fields[19] ?? 0)
 
 /** A search through `/proc`; `self` is the process that started what is looked for. */
 export const makeFindProcesses = (fs: FileSystem.FileSystem, self: number): FindProcesses => {
   const text = (pid: number, name: string) => fs.readFileString(`/proc/${pid}/${name}`).pipe(Effect.orElseSucceed(() => ""))
-  const parentOf = (pid: number) => Effect.map(text(pid, "stat"), (stat) => Number(fieldsOf(stat)[1]))
+  const fields = (pid: number) => Effect.map(text(pid, "stat"), fieldsOf)
   /** Whose children orphans of ours become: the first process, or one of our ancestors that takes them in. */
-  let reapers: ReadonlySet<number> | undefined
-  const findReapers = Effect.gen(function*() {
-    const found = new Set([1])
-    for (let pid = yield* parentOf(self); pid > 1 && !found.has(pid); pid = yield* parentOf(pid)) found.add(pid)
-    return (reapers = found)
+  let origin: { readonly reapers: ReadonlySet<number>; readonly started: number } | undefined
+  const findOrigin = Effect.gen(function*() {
+    const ours = yield* fields(self)
+    const reapers = new Set([1])
+    for (let pid = Number(ours[1]); pid > 1 && !reapers.has(pid); pid = Number((yield* fields(pid))[1])) reapers.add(pid)
+    return (origin = { reapers, started: startOf(ours) })
   })
-  const isOrphanIn = Effect.fnUntraced(function*(pid: number, parent: number, folder: string) {
-    if (!(reapers ?? (yield* findReapers)).has(parent)) return false
+  const isOrphanIn = Effect.fnUntraced(function*(pid: number, stat: ReadonlyArray<string>, folder: string) {
+    const { reapers, started } = origin ?? (yield* findOrigin)
+    if (pid === self || startOf(stat) < started || !reapers.has(Number(stat[1]))) return false
     const at = yield* Effect.orElseSucceed(fs.readLink(`/proc/${pid}/cwd`), () => "")
     return at === folder || at.startsWith(`${folder}/`)
   })
   const look = Effect.fnUntraced(function*(pid: number, { after, folder, group, mark }: ProcessQuery): Effect.fn.Return<Option.Option<RunningProcess>> {
-    const [, parent, found] = fieldsOf(yield* text(pid, "stat"))
+    const stat = yield* fields(pid)
+    const found = stat[2]
     const isMarked = `\0${yield* text(pid, "environ")}`.includes(`\0${mark}`)
     const isKnown = isMarked || Number(found) === group
-    if (!isKnown && (after === undefined || folder === undefined || !(yield* isOrphanIn(pid, Number(parent), folder)))) return Option.none()
+    if (!isKnown && (after === undefined || folder === undefined || !(yield* isOrphanIn(pid, stat, folder)))) return Option.none()
     const command = (yield* text(pid, "cmdline")).replaceAll("\0", " ").trim()
     // Only what has ended and waits to be reaped has no command line.
     return command === "" ? Option.none() : Option.some({ pid, group: Number(found), command: command.slice(0, MAX_COMMAND_CHARS), isOrphan: !isKnown })
