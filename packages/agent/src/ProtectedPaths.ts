@@ -3,8 +3,12 @@ import { projectRoots } from "./Trust/ProjectFiles.ts"
 
 const always = [".git", ".nimlet"]
 
-const allRoots = (roots: ReadonlyArray<string>): ReadonlyArray<string> =>
+/** Settings of git's that hold everywhere, and have it run programs. */
+const gitSettings = [".gitconfig", ".config/git", "etc/gitconfig"]
+
+const ownRoots = (roots: ReadonlyArray<string>): ReadonlyArray<string> =>
   [...always, ...projectRoots.skills, ...projectRoots.prompts, ...projectRoots.tools, ...roots].map((root) => root.toLowerCase())
+const allRoots = (roots: ReadonlyArray<string>): ReadonlyArray<string> => [...gitSettings, ...ownRoots(roots)]
 
 /**
  * Whether a file, by its real path, is one of them. `roots` are folders that hold extensions, relative to a home or a
@@ -17,7 +21,7 @@ export const isProtected = (real: string, roots: ReadonlyArray<string>): boolean
 
 /** Folders that such roots lie in and that are there for them: every beginning of a root, but for the root itself. */
 const namespaces = (roots: ReadonlyArray<string>): ReadonlyArray<string> =>
-  [...new Set(allRoots(roots).flatMap((root) => root.split("/").map((_, at, names) => names.slice(0, at).join("/"))))].filter((name) => name !== "")
+  [...new Set(ownRoots(roots).flatMap((root) => root.split("/").map((_, at, names) => names.slice(0, at).join("/"))))].filter((name) => name !== "")
 
 /**
  * Whether a folder, by its real path, has such files in it, or would have them once a tree is put in its place. A home or a

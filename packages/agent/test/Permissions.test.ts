@@ -119,7 +119,7 @@ describe("an answer for the project", () => {
 
 describe("a file that decides what runs later", () => {
   it("is git's own, ours, or one that is loaded from, wherever it lies", () => {
-    for (const path of ["/w/.git/hooks/pre-commit", "/w/.git", "/home/me/.nimlet/config.json", "/w/sub/.GIT/config", "/w/.pi/extensions/x.ts", "/w/.agents/skills/s/SKILL.md", "C:\\w\\.git\\config"]) {
+    for (const path of ["/w/.git/hooks/pre-commit", "/w/.git", "/home/me/.nimlet/config.json", "/w/sub/.GIT/config", "/w/.pi/extensions/x.ts", "/w/.agents/skills/s/SKILL.md", "C:\\w\\.git\\config", "/home/me/.gitconfig", "/home/me/.config/git/config"]) {
       assert.isTrue(isProtected(path, [".pi/extensions"]), path)
     }
     for (const path of ["/w/.gitignore", "/w/.github/workflows/x.yml", "/w/src/git/x.ts", "/w/.pi/notes.md", "/w/nimlet/x"]) assert.isFalse(isProtected(path, [".pi/extensions"]), path)

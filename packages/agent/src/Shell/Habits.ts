@@ -8,6 +8,8 @@ export interface Habit {
   readonly placed?: ReadonlyArray<string>
   readonly named?: ReadonlyArray<string>
   readonly scripts?: ReadonlyArray<string>
+  /** It may change files that others name to it. */
+  readonly isGiven?: boolean
 }
 
 type Words = ReadonlyArray<string>
@@ -26,9 +28,12 @@ const gitConfig = (args: Words): Habit => {
   if (files.length > 0) return { written: files }
   const given = operands(args).filter((word) => !["set", "unset", "edit"].includes(word))
   const [key = ""] = given
-  const elsewhere = args.some((arg) => arg === "--global" || arg === "--system")
-  if (elsewhere || (given.length < 2 && !args.some((arg) => /^(--)?unset/.test(arg)))) return {}
-  return { written: acts.test(key) ? [".git/config"] : [] }
+  const value = args[args.indexOf(key) + 1]
+  if ((key === "" || value === undefined) && !args.some((arg) => /^(--)?unset/.test(arg))) return {}
+  // Another name for a plain command of git's.
+  if (/^alias\./i.test(key) && value !== undefined && /^[a-z]/i.test(value) && !/\s-(c|x|-exec|-config)/.test(value)) return {}
+  const file = args.includes("--global") ? "~/.gitconfig" : args.includes("--system") ? "/etc/gitconfig" : ".git/config"
+  return { written: acts.test(key) ? [file] : [] }
 }
 
 const git = (args: Words): Habit => {
@@ -44,22 +49,35 @@ const git = (args: Words): Habit => {
   return { named: verb === "clone" ? [...args, ...names(behind).map((name) => name.replace(/\.git$/, ""))] : args }
 }
 
-/** A stream editor's own language can write files and run commands: what it says of paths counts where it has such words. */
+/** Words in a stream editor's language that write a file or run a command; what they name goes to the end of the line. */
+const actsInSed = /(?<=^|\W|[\dgpIMme])[wWe]/gm
+const mostActs = 64
+
+const namedInSed = (script: string): Words => {
+  const acts = [...script.matchAll(actsInSed)].slice(0, mostActs)
+  return acts.length === 0 ? [] : [script.replaceAll("\\/", "/"), ...acts.map(({ index }) => script.slice(index + 1).split("\n", 1)[0]?.trim() ?? "")]
+}
+
 const sed = (args: Words): Habit => {
   const given = operands(args)
-  const scripts = outputs(args, /^(-[a-zA-Z]*[ef]|--expression|--file)$/)
+  const scripts = [...outputs(args, /^(-[a-zA-Z]*[ef]|--expression|--file)$/), ...args.flatMap((arg) => /^-[a-zA-Z]*e(.+)$/s.exec(arg)?.[1] ?? [])]
   const text = scripts.length > 0 ? scripts : given.slice(0, 1)
   return {
     ...(args.some((arg) => /^(-\w*i|--in-place)/.test(arg)) ? { written: scripts.length > 0 ? given : given.slice(1) } : {}),
-    named: text.filter((script) => /(^|[\s;{}/|#,!\dgpIM$])[wWe]\s*[\w.~/$]/.test(script))
+    named: text.flatMap(namedInSed)
   }
 }
 
+const actsInAwk = /\bprintf?\b[\s\S]*[>|]|\|&?\s*getline|\bsystem\b/
+
 const awk = (args: Words): Habit => {
   const given = operands(args)
+  const isElsewhere = args.some((arg) => /^(-[fEil]|--(file|exec|include|load))/.test(arg))
+  const acts = isElsewhere || args.some((arg) => actsInAwk.test(arg))
   return {
     ...(args.some((arg, index) => arg === "inplace" && /^(-i|--include)$/.test(args[index - 1] ?? "")) ? { written: given.slice(1) } : {}),
-    named: args.filter((arg) => /[>|]|system/.test(arg))
+    named: acts ? [...args, ...args.map((arg) => arg.replace(/"\s*"/g, ""))] : [],
+    isGiven: args.some((arg) => /\bprintf?\b[^;}]*[>|]\s*[^\s"\d]/.test(arg))
   }
 }
 
@@ -109,6 +127,8 @@ export const habits: ReadonlyMap<string, (args: Words) => Habit> = new Map<strin
   ["sed", sed],
   ["awk", awk],
   ["gawk", awk],
+  ["mawk", awk],
+  ["nawk", awk],
   ["tar", tar],
   ["bsdtar", tar],
   ["unzip", unzip],

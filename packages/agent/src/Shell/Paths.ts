@@ -4,8 +4,9 @@
  * elsewhere, are not seen. Pure.
  */
 import type { Assignment, Command, forEachChild, HereDoc, HereString, parse, Redirection, SyntaxNode, Word, WordPart } from "unbash"
-import { isReader, readsProgram, type ShellText, tellsOthers, useOf } from "./Programs.ts"
-import { assign, meanings, pieces, placed, type Scope, spread, unseen } from "./Words.ts"
+import { isReader, nameOf, readsProgram, type ShellText, tellsOthers, useOf } from "./Programs.ts"
+import { printed } from "./Expansions.ts"
+import { assign, elsewhere, filled, isSplit, meanings, pieces, placed, type Scope, spread, told, unseen } from "./Words.ts"
 
 /** The shell's grammar: reads text, and goes over what was read. */
 export interface ShellGrammar {
@@ -46,6 +47,8 @@ export const pathsIn = (grammar: ShellGrammar, source: string): ShellPaths => {
   const said: Array<() => void> = []
   const functions = new Map<string, SyntaxNode>()
   const variables: Scope["variables"] = new Map()
+  /** Names that stand for other names. */
+  const aliases = new Set<string>()
   /** Something is changed whose name is not seen. */
   let hidden = false
   /** Not all of it was looked at. */
@@ -60,20 +63,27 @@ export const pathsIn = (grammar: ShellGrammar, source: string): ShellPaths => {
   const everywhere = (word: string) => {
     blurred ||= paths > mostPaths
     if (blurred) return []
-    const found = folders.flatMap((folder) => placed(folder, word))
+    const found = folders.flatMap((folder) => (filled(word) ?? [word]).filter((one) => one !== "" || word === "").flatMap((one) => placed(folder, one)))
     paths += found.length
     return found
   }
   const seen = (word: string): string => {
     if (word.includes(unseen)) hidden = true
-    return word.replaceAll(unseen, "")
+    return told(word)
   }
-  const into = (paths: Set<string>) => (word: string) => [word, ...(/\s/.test(word) ? word.trim().split(/\s+/) : [])].flatMap(everywhere).forEach((path) => paths.add(seen(path)))
+  const add = (to: Set<string>, word: string) => {
+    if (word.includes(unseen)) hidden = true
+    if (word !== "") everywhere(word).forEach((path) => to.add(seen(path) || "."))
+  }
+  const into = (to: Set<string>) => (word: string) => {
+    // What its name is cannot be known.
+    for (const one of [word, ...(/\s/.test(word) ? word.trim().split(/\s+/) : [])]) add(filled(one) === undefined ? to : named, one)
+  }
   const write = into(written)
-  const name = (word: string) => pieces(word).flatMap(everywhere).forEach((path) => named.add(seen(path)))
+  const name = (word: string) => pieces(word).forEach((piece) => add(named, piece))
   const say = (word: string) => {
     const from = folders
-    said.push(() => pieces(word).forEach((piece) => from.forEach((folder) => placed(folder, piece).forEach((path) => named.add(path)))))
+    said.push(() => pieces(word).forEach((piece) => from.forEach((folder) => placed(folder, piece).forEach((path) => named.add(told(path))))))
   }
 
   /** A shell of its own: where it goes, nobody else does. */
@@ -108,9 +118,13 @@ export const pathsIn = (grammar: ShellGrammar, source: string): ShellPaths => {
   const outputOf = (part: WordPart): ReadonlyArray<string> => {
     if (part.type !== "CommandExpansion" || part.script === undefined) return ["$" + unseen]
     const all = programsOf(part.script)
-    if (all.length === 1 && all[0]?.name?.value === "pwd") return ["."]
+    const [only] = all.length === 1 ? all : []
+    if (only?.name?.value === "pwd") return ["."]
+    const words = lines((only?.args ?? []).filter((arg) => arg.type === "Word"))
+    if (only?.name?.value === "echo") return words.map((texts) => texts.filter((text) => !/^-[neE]+$/.test(text)).join(" "))
+    if (only?.name?.value === "printf") return [...words.map(printed), "$" + unseen]
     const tells = all.some(({ args, name: program }) => tellsOthers(program?.value ?? "", args.map(({ text }) => text)))
-    return ["$" + (tells ? unseen : "")]
+    return ["$" + (tells ? unseen : elsewhere)]
   }
   const mean = (word: Word) => meanings(word, scope, outputOf)
 
@@ -120,7 +134,8 @@ export const pathsIn = (grammar: ShellGrammar, source: string): ShellPaths => {
 
   const give = (assignment: Assignment): ReadonlyArray<string> => {
     const { name: to, value } = assignment
-    const texts = value.type === "Word" ? mean(value) : value.elements.flatMap(mean)
+    const texts = value.type === "Word" ? mean(value) : value.elements.flatMap(mean).map((text) => text.replace(/^\[[^\]]*\]\+?=/, ""))
+    if (aliases.has(to)) for (const other of variables.get(to) ?? []) assign(scope, other, texts)
     assign(scope, to, assignment.append === true ? [...texts, ...(variables.get(to) ?? [])].flatMap((text) => [text, ...[...variables.get(to) ?? []].map((before) => before + text)]) : texts)
     texts.forEach(say)
     return texts
@@ -128,17 +143,23 @@ export const pathsIn = (grammar: ShellGrammar, source: string): ShellPaths => {
 
   /** Words of a command line, each with one of the texts it may stand for; as often as there are others. */
   const lines = (args: ReadonlyArray<Word>): ReadonlyArray<ReadonlyArray<string>> => {
-    const all = args.flatMap((arg) => spread(arg, scope)?.map((text) => [text]) ?? [mean(arg)])
+    const split = (text: string) => /\s/.test(text) ? text.trim().split(/\s+/) : [text]
+    const all = args.flatMap((arg) => spread(arg, scope)?.map((text) => [[text]]) ?? [mean(arg).map((text) => isSplit(arg) ? split(text) : [text])])
     const most = Math.max(1, ...all.map((texts) => texts.length))
     return Array.from({ length: most }, (_, index) => all.flatMap((texts) => texts[Math.min(index, texts.length - 1)] ?? []))
   }
 
+  const enter = (word: string) => {
+    const from = /^\.{0,2}(\/|$)/.test(word) ? [] : [...variables.get("CDPATH") ?? []].flatMap((list) => list.split(":"))
+    folders = union([word, ...from.map((folder) => `${folder}/${word}`)].flatMap(everywhere), [])
+  }
+
   /** What the shell does itself. True when that is all. */
   const inShell = (verb: string, given: ReadonlyArray<string>): boolean => {
-    if (verb === "cd" || verb === "pushd") folders = union(everywhere(given.find((arg) => !arg.startsWith("-")) ?? ""), [])
+    if (verb === "cd" || verb === "pushd") enter(given.find((arg) => !arg.startsWith("-")) ?? "")
     else if (verb === "set") scope.params = given.filter((arg, index) => index > 0 || !arg.startsWith("-"))
     else if (/^(read|mapfile|readarray|getopts)$/.test(verb)) given.filter((arg) => !arg.startsWith("-")).forEach((to) => assign(scope, to, [unseen]))
-    else if (verb === "printf" && given[0] === "-v" && given[1] !== undefined) assign(scope, given[1], [unseen, ...given.slice(3)])
+    else if (verb === "printf" && given[0] === "-v" && given[1] !== undefined) assign(scope, given[1], [printed(given.slice(2)), unseen, ...given.slice(3)])
     else return false
     return true
   }
@@ -157,7 +178,11 @@ export const pathsIn = (grammar: ShellGrammar, source: string): ShellPaths => {
       if (!within(given, () => visit(called))) given.forEach(name)
       return
     }
-    const { isGiven, isUnknown, named: may, placed: whole, said: others, scripts, written: will } = useOf(program, given)
+    const { folders: inside, isGiven, isUnknown, named: may, placed: whole, said: others, scripts, set, written: will } = useOf(program, given)
+    if (nameOf(program).includes(unseen)) hidden = true
+    for (const [, to = "", value = ""] of set.map((word) => /^(\w+)=(.*)$/s.exec(word) ?? [])) assign(scope, to, [value])
+    const before = folders
+    for (const folder of inside) folders = union(everywhere(folder), [])
     will.forEach(write)
     whole.forEach(into(put))
     may.forEach(name)
@@ -167,9 +192,10 @@ export const pathsIn = (grammar: ShellGrammar, source: string): ShellPaths => {
     if (isUnknown) [...prefix, ...exported].forEach(name)
     for (const text of fed) {
       if (readsProgram(program)) inner({ text, args: given })
-      else if (!isReader(program)) name(text)
+      else if (!isReader(program) || may.length > 0) name(text)
       if (isGiven && !readsProgram(program)) hidden = true
     }
+    if (inside.length > 0) folders = before
   }
 
   const command = ({ args, name: program, prefix, redirects }: Command): void => {
@@ -178,6 +204,12 @@ export const pathsIn = (grammar: ShellGrammar, source: string): ShellPaths => {
     if (program === undefined) return
     if (/^(export|declare|typeset)$/.test(program.value)) exported = [...exported, ...declared]
     const given = args.filter((arg) => arg.type === "Word")
+    if (/^(declare|typeset|local)$/.test(program.value) && given.some(({ value }) => /^-\w*n/.test(value))) {
+      for (const { name: alias } of args.filter((arg) => arg.type === "Assignment")) {
+        aliases.add(alias)
+        assign(scope, alias, [unseen])
+      }
+    }
     for (const [first = "", ...rest] of lines([program, ...given])) line(first, rest, redirects, [...before, ...declared])
   }
 

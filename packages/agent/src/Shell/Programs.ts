@@ -37,6 +37,12 @@ const wrappers: ReadonlyMap<string, readonly [valued: string, before: number]> =
   ["xargs", ["InPLdEsa", 0]]
 ])
 
+/** Long options of theirs that take a word of their own. */
+const valuedOptions = words("--adjustment --arg-file --argv0 --chdir --class --classdata --delimiter --error --group --host --input --kill-after --max-args --max-lines --max-procs --output --signal --unset --user")
+
+/** The options by which some go to a folder first. */
+const goers: ReadonlyMap<string, RegExp> = new Map([["env", /^(-[a-zA-Z]*C|--chdir)$/], ["sudo", /^(-[a-zA-Z]*D|--chdir)$/]])
+
 /** Of those, the ones that add words of others to it, so that nobody sees what it is given. */
 const gatherers = words("parallel xargs")
 
@@ -57,6 +63,10 @@ export interface ProgramUse {
   /** Words that may be files it changes. */
   readonly named: ReadonlyArray<string>
   readonly scripts: ReadonlyArray<ShellText>
+  /** Folders that it goes to before, one after the other. */
+  readonly folders: ReadonlyArray<string>
+  /** Variables that are set for what it runs, as `NAME=value`. */
+  readonly set: ReadonlyArray<string>
   /** Words that others may be given by it. */
   readonly said: ReadonlyArray<string>
   /** It may change files that others name to it. */
@@ -65,11 +75,11 @@ export interface ProgramUse {
   readonly isUnknown: boolean
 }
 
-/** The program's own name, whatever folder it is said to be in. */
-const nameOf = (word: string): string => word.slice(word.lastIndexOf("/") + 1)
+/** A program's own name, whatever folder it is said to be in. */
+export const nameOf = (word: string): string => word.slice(word.lastIndexOf("/") + 1)
 
 const use = (said: ReadonlyArray<string>, known: Partial<ProgramUse> = {}): ProgramUse =>
-  ({ written: [], placed: [], named: [], scripts: [], isGiven: false, isUnknown: false, said: included(said), ...known })
+  ({ written: [], placed: [], named: [], scripts: [], folders: [], set: [], isGiven: false, isUnknown: false, said: included(said), ...known })
 
 /** Where the program stands that a wrapper runs; -1 for nowhere. */
 const programAt = (args: ReadonlyArray<string>, [valued, before]: readonly [string, number]): number => {
@@ -77,7 +87,7 @@ const programAt = (args: ReadonlyArray<string>, [valued, before]: readonly [stri
   for (let at = 0; at < args.length; at++) {
     const arg = args[at] ?? ""
     if (arg.startsWith("-")) {
-      if (!arg.startsWith("--") && valued.includes(arg.at(-1) ?? "")) at++
+      if (arg.startsWith("--") ? valuedOptions.has(arg) : valued.includes(arg.at(-1) ?? "")) at++
     } else if (!/^\w+=/.test(arg) && left-- === 0) return at
   }
   return -1
@@ -116,20 +126,25 @@ export const useOf = (program: string, given: ReadonlyArray<string>): ProgramUse
   const wrapper = wrappers.get(name)
   if (wrapper !== undefined) {
     const at = programAt(given, wrapper)
-    const split = name === "env" ? outputs(given, /^(-[a-zA-Z]*S|--split-string)$/).map((text): ShellText => ({ text, args: [] })) : []
+    const split = name === "env" ? outputs(given, /^(-[a-zA-Z]*S|--split-string)$/).map((text): ShellText => ({ text: `env ${text}`, args: [] })) : []
+    const before = given.slice(0, at === -1 ? given.length : at)
+    const goes = goers.get(name)
     const run = at === -1 ? use([]) : useOf(given[at] ?? "", given.slice(at + 1))
-    return { ...run, scripts: [...run.scripts, ...split], said: args, isGiven: run.isGiven || (gatherers.has(name) && at !== -1 && !isReader(given[at] ?? "")) }
+    const folders = [...goes === undefined ? [] : outputs(before, goes), ...run.folders]
+    const set = [...before.filter((word) => /^\w+=/.test(word)), ...run.set]
+    return { ...run, folders, set, scripts: [...run.scripts, ...split], said: args, isGiven: run.isGiven || (gatherers.has(name) && at !== -1 && !isReader(given[at] ?? "")) }
   }
   if (name === "find") return findUse(args)
   if (shells.has(name)) {
-    const at = given.findIndex((arg) => /^-\w*c$/.test(arg))
-    if (at !== -1) return use(given, { scripts: [{ text: given[at + 1] ?? "", args: given.slice(at + 3) }] })
+    const at = given.findIndex((arg) => /^-\w*c\w*$/.test(arg))
+    const text = given.findIndex((arg, index) => index > at && !/^[-+]/.test(arg) && !/^[-+]\w*[oO]$/.test(given[index - 1] ?? ""))
+    if (at !== -1) return use(given, { scripts: [{ text: given[text] ?? "", args: text === -1 ? [] : given.slice(text + 1) }] })
     return use(given, { named: given, isGiven: operands(given).length === 0, isUnknown: operands(given).length > 0 })
   }
   const habit = habits.get(name)
   if (habit !== undefined) {
-    const { named = [], placed = [], scripts = [], written = [] } = habit(args)
-    return use(args, { named, placed, written, scripts: scripts.map((text) => ({ text, args: [] })) })
+    const { isGiven = false, named = [], placed = [], scripts = [], written = [] } = habit(args)
+    return use(args, { isGiven, named, placed, written, scripts: scripts.map((text) => ({ text, args: [] })) })
   }
   // What is not to be found is not handed on.
   if (readers.has(name)) return use(/^[ef]?grep$/.test(name) && args.some((arg) => /^-\w*v/.test(arg)) ? [] : args)
@@ -143,10 +158,10 @@ export const useOf = (program: string, given: ReadonlyArray<string>): ProgramUse
 export const readsProgram = (program: string): boolean => shells.has(nameOf(program))
 
 /** Whether it only looks, whatever it is given. */
-export const isReader = (program: string): boolean => readers.has(nameOf(program)) || /^(g?awk|sort|uniq|rg|tree)$/.test(nameOf(program))
+export const isReader = (program: string): boolean => readers.has(nameOf(program)) || /^([gmn]?awk|sort|uniq|rg|tree)$/.test(nameOf(program))
 
 /** Programs whose output has nothing of what others say. */
-const tellers = words("date hostname id mktemp nproc pwd seq uname whoami")
+const tellers = words("date hostname id mktemp nproc pwd seq uname which whoami")
 
 /** Whether the words that the program of a substitution gives may be anything that others say. */
 export const tellsOthers = (program: string, given: ReadonlyArray<string>): boolean =>

@@ -1,8 +1,24 @@
 /** What the words of a shell command may stand for, as far as its text says: variables and what functions are given counted in. Pure. */
 import type { ParameterExpansionPart, Word, WordPart } from "unbash"
+import { changed } from "./Expansions.ts"
 
 /** Stands in a word for what no text says: the output of a command, lines that are read. */
 export const unseen = "\0"
+
+/** Stands behind the name of a variable that the command does not set: it may be empty, or anything, but nothing that the command says. */
+export const elsewhere = "\u0001"
+
+const gaps = /\$[\w@*#?$!-]*[\0\u0001]|\0/g
+
+/** A word with nothing and with anything where part of a name is not known; undefined where only whole names are not. */
+export const filled = (word: string): ReadonlyArray<string> | undefined => {
+  const names = word.split("/")
+  const isPart = (name: string) => name.search(gaps) !== -1 && name.replace(gaps, "") !== ""
+  return names.some(isPart) ? ["", "*"].map((text) => names.map((name) => isPart(name) ? name.replace(gaps, text) : name).join("/")) : undefined
+}
+
+/** A word as it is told, without what stands for others. */
+export const told = (word: string): string => word.replaceAll(unseen, "").replaceAll(elsewhere, "")
 
 /** What is known of names at a place in a command. */
 export interface Scope {
@@ -37,8 +53,8 @@ export const assign = ({ variables }: Scope, name: string, texts: ReadonlyArray<
 /** Values of a name; undefined for one that the command does not set. */
 const valuesOf = ({ params, variables }: Scope, name: string): ReadonlyArray<string> | undefined => {
   if (name === "PWD") return ["."]
-  // Which of them it is may be moved by `shift`: any.
-  if (/^(\d+|[@*])$/.test(name)) return name === "0" ? undefined : params
+  // Which of them it is may be moved by `shift`: any. A script is given its own name, too.
+  if (/^(\d+|[@*])$/.test(name)) return params
   const known = variables.get(name)
   return known === undefined ? undefined : [...known]
 }
@@ -57,10 +73,18 @@ export const meanings = (word: Word, scope: Scope, outputOf: (part: WordPart) =>
     if (prefix === "#") return ["0"]
     if (prefix === "!") return [unseen]
     const values = valuesOf(scope, parameter)
-    if (operation?.type === "Default") return [...values ?? [part.text], ...meanings(operation.operand, scope, outputOf)]
-    // A piece of a value, or a value with something changed in it.
-    return values === undefined ? [part.text] : operation === undefined ? values : values.map((value) => value + unseen)
+    const unknown = [`$${parameter}${elsewhere}`]
+    if (operation?.type === "Default") {
+      const others = meanings(operation.operand, scope, outputOf)
+      if (operation.operator.endsWith("=")) assign(scope, parameter, others)
+      return [...values ?? unknown, ...others]
+    }
+    if (values === undefined) return unknown
+    // A piece of a list is a list of the same values.
+    if (operation === undefined || (operation.type === "Slice" && /^[@*]$/.test(parameter))) return values
+    return values.flatMap((value) => told(value) === value ? changed(value, operation, textsOf) ?? [value, unseen] : [value])
   }
+  const textsOf = (operand: Word) => meanings(operand, scope, outputOf)
   const ofPart = (part: WordPart): ReadonlyArray<string> => {
     switch (part.type) {
       case "Literal":
@@ -71,7 +95,7 @@ export const meanings = (word: Word, scope: Scope, outputOf: (part: WordPart) =>
       case "LocaleString":
         return all(part.parts)
       case "SimpleExpansion":
-        return valuesOf(scope, part.text.slice(1)) ?? [part.text]
+        return valuesOf(scope, part.text.slice(1)) ?? [part.text + elsewhere]
       case "ParameterExpansion":
         return ofExpansion(part)
       case "CommandExpansion":
@@ -87,6 +111,9 @@ export const meanings = (word: Word, scope: Scope, outputOf: (part: WordPart) =>
   const all = (parts: ReadonlyArray<WordPart>) => parts.map(ofPart).reduce(joined, [""])
   return word.parts === undefined ? [word.value] : all(word.parts)
 }
+
+/** Whether a shell makes several words of one where its values have blanks. */
+export const isSplit = ({ parts = [] }: Word): boolean => parts.some(({ type }) => /^(Simple|Parameter|Command)Expansion$/.test(type))
 
 /** The words that one stands for whose value is given on as a list: `"$@"`, `${names[@]}`; undefined for any other. */
 export const spread = (word: Word, scope: Scope): ReadonlyArray<string> | undefined => {
@@ -112,5 +139,11 @@ const normal = (path: string): string => {
 export const placed = (folder: string, word: string): ReadonlyArray<string> =>
   unbraced(word).map((path) => normal(folder === "" || isAbsolute(path) ? path : `${folder}/${path}`))
 
+/** What lies on another machine. */
+const remote = /\b(https?|ssh|git|ftp):\/\/[^\s'"`;|&<>(){}]*|\b[\w.-]+@[\w.-]+:[^\s'"`;|&<>(){}]*/g
+
 /** The pieces of a word that may be paths: of `key=value`, of a program's text. */
-export const pieces = (text: string): ReadonlyArray<string> => [text, ...text.split(/[\s'"`;|&<>(){}=,:]+/)].filter((piece) => piece !== "")
+export const pieces = (text: string): ReadonlyArray<string> => {
+  const local = text.replace(remote, "")
+  return [local, ...local.split(/[\s'"`;|&<>(){}=,:]+/)].filter((piece) => piece !== "")
+}
