@@ -20,7 +20,8 @@ const messageBrand = "~effect/ai/Prompt/Message"
 /** Nobody typed it: the offline model takes nothing in it for a person's request. */
 const untyped: Options = { nimlet: { typed: false } }
 
-const textPart = (text: string, options: Options = noOptions): Prompt.TextPart => ({ "~effect/ai/Prompt/Part": brand, type: "text", text, options })
+/** Half a character, which a cut may leave, would fail the request, and each later one. */
+const textPart = (text: string, options: Options = noOptions): Prompt.TextPart => ({ "~effect/ai/Prompt/Part": brand, type: "text", text: text.toWellFormed(), options })
 
 /** A message of the user's role. */
 const asUser = (content: ReadonlyArray<Prompt.UserMessagePart>): Prompt.UserMessage => ({ "~effect/ai/Prompt/Message": messageBrand, role: "user", content, options: noOptions })
@@ -95,7 +96,7 @@ export const userMessage = (entry: UserEntry): Prompt.Message => asUser(made(ent
 
 /** What an extension said. */
 export const customMessage = (entry: CustomMessageEntry): Prompt.Message =>
-  entry.role === "system" ? Prompt.systemMessage({ content: textOf(entry.content) }) : asUser(made(entry.content, customPart))
+  entry.role === "system" ? Prompt.systemMessage({ content: textOf(entry.content).toWellFormed() }) : asUser(made(entry.content, customPart))
 
 /** What the model answered. */
 export const assistantMessage = (entry: AssistantEntry): Prompt.Message => ({
@@ -114,7 +115,7 @@ const resultPart = ({ id, name }: ToolUsePart, entry: ToolResultEntry | undefine
   id,
   name,
   isFailure: entry?.is_error ?? true,
-  result: entry?.output ?? "[The result of this call was lost.]",
+  result: entry?.output.toWellFormed() ?? "[The result of this call was lost.]",
   providerExecuted: false,
   options: noOptions,
   ...(entry?.images === undefined || entry.images.length === 0 ? {} : { modelOutput: imageParts(entry.output, entry.images) })

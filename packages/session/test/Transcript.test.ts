@@ -42,6 +42,20 @@ describe("transcript", () => {
     assert.strictEqual(sent.split("mediaType").length, 3)
   })
 
+  it("sends whole characters, also where a session holds halves", () => {
+    const half = "ok 🐎".slice(0, 4)
+    const sent = JSON.stringify(transcript([
+      user(half),
+      { type: "custom_message", custom_type: "x", content: [{ type: "text", text: half }], display: false },
+      { type: "assistant", role: "assistant", content: [{ type: "text", text: half }, { type: "tool_use", id: "1", name: "read", input: {} }] },
+      { type: "tool_result", id: "1", output: half, is_error: false },
+      user("🐎")
+    ]))
+    assert.notInclude(sent, "\\ud83d")
+    assert.strictEqual(sent.split("ok \ufffd").length, 5)
+    assert.include(sent, "🐎")
+  })
+
   // E-265
   it("passes over what is not for the model", () => {
     const messages = transcript([
