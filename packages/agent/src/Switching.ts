@@ -97,11 +97,14 @@ export const makeSwitching = Effect.fnUntraced(function*<E, R>(
   let starting: Fiber.Fiber<void> | undefined
 
   const { extensions: optionsOf } = options
-  const warn = Effect.fnUntraced(function*(messages: ReadonlyArray<string>) {
+  const warn = Effect.fnUntraced(function*(messages: ReadonlyArray<string>, about?: ReadonlyMap<string, string>) {
     const { publish } = yield* EventSink
-    for (const message of messages) yield* publish({ type: "diagnostic", level: "warning", message })
+    for (const message of messages) {
+      const extension = about?.get(message)
+      yield* publish({ type: "diagnostic", level: "warning", message, ...(extension === undefined ? {} : { extension }) })
+    }
   })
-  const start = optionsOf === undefined ? Effect.flatMap(options.prepare, warn) : Effect.gen(function*() {
+  const start = optionsOf === undefined ? Effect.flatMap(options.prepare, (messages) => warn(messages)) : Effect.gen(function*() {
     const { access, session, store, stored } = current
     unready = undefined
     const given = yield* optionsOf(session, options.selection())
@@ -111,7 +114,7 @@ export const makeSwitching = Effect.fnUntraced(function*<E, R>(
       Effect.provideService(EntrySink, store)
     )
     const [report, warnings] = yield* Effect.all([starting, options.prepare], { concurrency: 2 })
-    yield* warn([...report.warnings, ...warnings])
+    yield* warn([...report.warnings, ...warnings], report.about)
     if (report.missing.length > 0) unready = new RequiredExtensionMissing({ missing: report.missing })
   })
   const stop = optionsOf === undefined ? Effect.void : extensions.stop

@@ -68,8 +68,9 @@ export const startSession = Effect.fnUntraced(function*(
   const { runsAs } = options
   const found = runsAs === undefined ? all : all.filter(({ family }) => family.runsAs === runsAs)
   const warnings = [...skipped, ...overreaching(found, options)]
+  const about = new Map<string, string>()
   const required = new Set(options.required ?? [])
-  if (found.length === 0) return reportOf({ members: [], disabled, required, warnings, closedGuards, pending: [] })
+  if (found.length === 0) return reportOf({ members: [], disabled, required, warnings, about, closedGuards, pending: [] })
 
   const diagnose = yield* Diagnostics
   const { interactive } = yield* Frontend
@@ -79,6 +80,7 @@ export const startSession = Effect.fnUntraced(function*(
     Effect.suspend(() => {
       if (!starting) return diagnose({ level: "warning", message, extension })
       warnings.push(message)
+      about.set(message, extension)
       return Effect.void
     })
   /** Said once a session: a restart brings the same registration again. */
@@ -151,14 +153,15 @@ export const startSession = Effect.fnUntraced(function*(
     }))
   )
   const pending = waitedFor.filter((member) => !member.isSettled()).map(({ key }) => key)
-  return reportOf({ members, disabled, required, warnings, closedGuards, pending })
+  return reportOf({ members, disabled, required, warnings, about, closedGuards, pending })
 })
 
-const reportOf = ({ closedGuards, disabled, members, pending, required, warnings }: {
+const reportOf = ({ about, closedGuards, disabled, members, pending, required, warnings }: {
   readonly members: ReadonlyArray<Member>
   readonly disabled: ReadonlyArray<Found>
   readonly required: ReadonlySet<string>
   readonly warnings: ReadonlyArray<string>
+  readonly about: ReadonlyMap<string, string>
   readonly pending: ReadonlyArray<string>
   readonly closedGuards: ReadonlyArray<string>
 }): StartReport => {
@@ -176,7 +179,7 @@ const reportOf = ({ closedGuards, disabled, members, pending, required, warnings
       : disabled.some(goesBy(extension)) ? "it is disabled by the settings" : "no extension of that name was found"
     return [{ extension, reason }]
   })
-  return { started: started.map(({ key }) => key), warnings, missing, ...(closedGuards.length === 0 ? {} : { closedGuards }), ...(pending.length === 0 ? {} : { pending }) }
+  return { started: started.map(({ key }) => key), warnings, missing, ...(about.size === 0 ? {} : { about }), ...(closedGuards.length === 0 ? {} : { closedGuards }), ...(pending.length === 0 ? {} : { pending }) }
 }
 
 /** What an extension that starts again is told of the session. */

@@ -74,6 +74,8 @@ export interface StartReport {
   /** Keys of what runs, in startup order. */
   readonly started: ReadonlyArray<string>
   readonly warnings: ReadonlyArray<string>
+  /** Whom a warning is about, by sentence: the key of an extension; absent when none is about one that was to start. */
+  readonly about?: ReadonlyMap<string, string>
   /** Guards with a bad manifest that are meant to block when they cannot start; absent when there are none. */
   readonly closedGuards?: ReadonlyArray<string>
   /** Keys of those that were waited for and had not registered when `proceed` ended the wait; absent when there are none. */

@@ -67,6 +67,7 @@ describe("starting", () => {
       assert.deepStrictEqual(yield* Fiber.join(starting), {
         started: ["c"],
         warnings: ["notes", "b"].map((name) => `extension '${name}' failed to start: extension response timed out`),
+        about: new Map(["notes", "b"].map((name) => [`extension '${name}' failed to start: extension response timed out`, name])),
         missing: []
       })
       yield* TestClock.adjust("3 seconds")

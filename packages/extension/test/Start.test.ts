@@ -61,7 +61,8 @@ describe("the handshake", () => {
     return Effect.gen(function*() {
       const host = yield* startAll({ manifests: { a: {}, b: {} } })
       const report = yield* host.start
-      assert.deepStrictEqual(report, { started: ["a"], warnings: ["extension 'b' failed to start: expected register response"], missing: [] })
+      const refused = "extension 'b' failed to start: expected register response"
+      assert.deepStrictEqual(report, { started: ["a"], warnings: [refused], about: new Map([[refused, "b"]]), missing: [] })
       yield* settle
       assert.deepStrictEqual(host.entries, [{ extension: "a", data: "early" }])
     }).pipe(Effect.provide(memory({
