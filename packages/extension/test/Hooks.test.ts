@@ -272,6 +272,16 @@ describe("Hooks.run", () => {
       a: (self) => Effect.andThen(self.send({ type: "register", commands: [], events: ["tool_result"] }), Effect.fail("boom"))
     }))))
 
+  it.effect("a block without a reason is told with who blocked what; the model reads no more than that it was blocked", () => {
+    const a = peer({ events: ["tool_call"] }, answering({ allow: false }))
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: {} } })
+      yield* host.start
+      assert.deepStrictEqual(yield* host.watched(host.hooks.run("tool_call", call)), { _tag: "Blocked", reason: "blocked by extension", blockedBy: ["a"] })
+      assert.deepStrictEqual(host.diagnostics, [{ level: "warning", message: `extension 'a' blocked tool_call of ${call.tool} and gave no reason`, extension: "a" }])
+    }).pipe(Effect.provide(memory({ a: a.script })))
+  })
+
   it.effect("costs nothing when nobody subscribed: the outcome is there at once", () =>
     Effect.gen(function*() {
       const hooks = yield* Hooks

@@ -125,6 +125,9 @@ export const makeDispatcher = (subscribersOf: (event: HookName) => ReadonlyArray
       waiting.delete(subscriber.key)
       for (const note of tally.notes.slice(told)) yield* warn(subscriber.key, note)
     }
+    if (tally.reasons.length === 0 && tally.handled !== true) {
+      for (const key of tally.blockedBy) yield* warn(key, `extension '${key}' blocked ${event}${"tool" in payload ? ` of ${String(payload.tool)}` : ""} and gave no reason`)
+    }
     return outcomeOf(tally)
   })
 
