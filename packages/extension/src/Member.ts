@@ -249,7 +249,7 @@ export const startMember = Effect.fnUntraced(function*(options: MemberOptions) {
 /** Why one cannot be asked, and what a person can do. */
 const whyDown = (status: ActorStatus, fault: string | undefined, key: string): string => {
   if (status === "Starting" || status === "Running") return fault === undefined ? "it has not registered yet" : `${fault}, and has not registered again yet`
-  const why = fault === undefined ? "it was switched off" : status === "Quarantined" ? `${fault}, too often` : fault
+  const why = fault ?? "it was switched off"
   return status === "Restarting" ? `${why}; it is about to start again` : `${why}; /extensions restart ${key} starts it again`
 }
 

@@ -102,7 +102,7 @@ describe("Hooks.run", () => {
       assert.deepStrictEqual(told(), ["extension 'a' left 3 requests in a row without an answer and stays off; /extensions restart a starts it again"])
       assert.deepStrictEqual((yield* host.extensions.figures).map(({ state }) => state), ["Quarantined"])
       const [blocked] = yield* Fiber.join(yield* ask(1, 0))
-      assert.deepStrictEqual(blocked, { _tag: "Blocked", reason: "extension 'a' guards this call and could not decide: extension 'a' is not running", blockedBy: ["a"] })
+      assert.deepStrictEqual(blocked, { _tag: "Blocked", reason: "extension 'a' guards this call and could not decide: extension 'a' is not running: left 3 requests in a row without an answer; /extensions restart a starts it again", blockedBy: ["a"] })
     }).pipe(Effect.provide(memory({ a: a.script })))
   })
 
@@ -416,7 +416,7 @@ describe("a guard with on_failure: block", () => {
       const outcome = yield* host.hooks.run("tool_call", call)
       assert.deepStrictEqual(outcome, {
         _tag: "Blocked",
-        reason: "extension 'a' guards this call and could not decide: extension 'a' is not running: exited with code 1, too often; /extensions restart a starts it again",
+        reason: "extension 'a' guards this call and could not decide: extension 'a' is not running: exited with code 1; /extensions restart a starts it again",
         blockedBy: ["a"]
       })
       well = true
