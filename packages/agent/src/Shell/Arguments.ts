@@ -55,5 +55,6 @@ export const copies = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
   const to = targets(args)
   const from = operands(args).filter((word) => !to.includes(word))
   const folders = to.filter((path) => from.length > 1 || isFolder(path) || has(args, "t", "--target-directory"))
-  return [...to, ...folders.flatMap((path) => names(from).map((name) => `${path}/${name}`))]
+  const kept = args.some((arg) => /^--(parents|relative)$/.test(arg)) ? from : []
+  return [...to, ...folders.flatMap((path) => [...names(from), ...kept].map((name) => `${path}/${name}`))]
 }

@@ -60,8 +60,16 @@ export const changed = (value: string, operation: ParameterOperation, textsOf: (
   }
 }
 
-/** What `printf` makes of its words. */
+/** Text with the signs that are written by their numbers. */
+export const unescaped = (text: string): string =>
+  text.replace(/\\(?:x([\da-fA-F]{1,2})|0?([0-7]{1,3}))/g, (_, hex?: string, octal?: string) =>
+    String.fromCharCode(hex === undefined ? Number.parseInt(octal ?? "", 8) : Number.parseInt(hex, 16)))
+
+/** What `printf` makes of its words: the first one says how, again and again while there are others. */
 export const printed = ([format = "", ...values]: ReadonlyArray<string>): string => {
   let next = 0
-  return format.replace(/%[sbq]/g, () => values[next++] ?? "")
+  let text = ""
+  do text += format.replace(/%[sbq]/g, () => values[next++] ?? "")
+  while (next > 0 && next < values.length)
+  return unescaped(text)
 }

@@ -133,7 +133,7 @@ export const habits: ReadonlyMap<string, (args: Words) => Habit> = new Map<strin
   ["bsdtar", tar],
   ["unzip", unzip],
   ["zip", zip],
-  ["perl", (args) => args.some((arg) => /^-\w*i/.test(arg)) ? { written: operands(args), named: args } : { named: args }],
+  ["perl", (args) => args.some((arg) => /^-\w*i/.test(arg)) ? { written: operands(args), named: args } : { named: args, isGiven: operands(args).length === 0 }],
   ["dd", (args) => ({ written: args.flatMap((arg) => arg.startsWith("of=") ? [arg.slice(3)] : []) })],
   ["mv", (args) => whole([...operands(args), ...copies(args)])],
   ["rm", (args) => whole(operands(args))],

@@ -5,7 +5,7 @@
  */
 import type { Assignment, Command, forEachChild, HereDoc, HereString, parse, Redirection, SyntaxNode, Word, WordPart } from "unbash"
 import { isReader, nameOf, readsProgram, type ShellText, tellsOthers, useOf } from "./Programs.ts"
-import { printed } from "./Expansions.ts"
+import { printed, unescaped } from "./Expansions.ts"
 import { assign, elsewhere, filled, isSplit, meanings, pieces, placed, type Scope, spread, told, unseen } from "./Words.ts"
 
 /** The shell's grammar: reads text, and goes over what was read. */
@@ -121,7 +121,7 @@ export const pathsIn = (grammar: ShellGrammar, source: string): ShellPaths => {
     const [only] = all.length === 1 ? all : []
     if (only?.name?.value === "pwd") return ["."]
     const words = lines((only?.args ?? []).filter((arg) => arg.type === "Word"))
-    if (only?.name?.value === "echo") return words.map((texts) => texts.filter((text) => !/^-[neE]+$/.test(text)).join(" "))
+    if (only?.name?.value === "echo") return words.map((texts) => texts.filter((text) => !/^-[neE]+$/.test(text)).join(" ")).flatMap((text) => [...new Set([text, unescaped(text)])])
     if (only?.name?.value === "printf") return [...words.map(printed), "$" + unseen]
     const tells = all.some(({ args, name: program }) => tellsOthers(program?.value ?? "", args.map(({ text }) => text)))
     return ["$" + (tells ? unseen : elsewhere)]

@@ -48,6 +48,11 @@ const gatherers = words("parallel xargs")
 
 const shells = words("ash bash dash fish ksh sh su zsh")
 
+/** They do what they read, unless they are given something else to do. */
+const interpreters = /^(python[\d.]*|node|deno|bun|ruby|php|lua)$/
+/** They do what they read, whatever they are given. */
+const lineEditors = words("ed ex")
+
 /** Shell text that is run, with what it is given. */
 export interface ShellText {
   readonly text: string
@@ -151,7 +156,8 @@ export const useOf = (program: string, given: ReadonlyArray<string>): ProgramUse
   if (settings.has(name)) return use(args)
   if (writers.has(name)) return use(args, { written: operands(args) })
   const made = outputs(args, isOutput)
-  return use(args, { written: made, placed: made, named: included(args), isUnknown: true })
+  const isGiven = lineEditors.has(name) || (interpreters.test(name) && operands(args).every((word) => word === "-"))
+  return use(args, { isGiven, written: made, placed: made, named: included(args), isUnknown: true })
 }
 
 /** Whether what it reads is a program. */

@@ -102,6 +102,8 @@ export const meanings = (word: Word, scope: Scope, outputOf: (part: WordPart) =>
         return outputOf(part)
       case "ArithmeticExpansion":
         return ["0"]
+      case "ExtendedGlob":
+        return ["*"]
       case "BraceExpansion":
         return [part.text.replace(/['"\\]/g, "")]
       default:
