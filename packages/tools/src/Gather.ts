@@ -39,6 +39,12 @@ export const gather = Effect.fnUntraced(function*<E>(
   return { exit, stderr: stderr.slice(0, MAX_STDERR_BYTES).trim() } satisfies Gathered
 })
 
+/** Why a search found nothing but an error. */
+export const searchFault = (code: number, stderr: string): string =>
+  /^memory allocation of/m.test(stderr)
+    ? "ripgrep wanted more than 1 GB of memory: a line, or an ignore file such as .gitignore, is too large or has no end; narrow path, or set include_ignored"
+    : stderr === "" ? `ripgrep ended with code ${code}` : stderr
+
 /** Splits bytes that come in chunks at a separator byte; `each` gets the decoded records and returns false to stop. */
 export const makeRecords = (separator: number, each: (record: string) => boolean) => {
   const decoder = new TextDecoder()

@@ -2,7 +2,7 @@
 import { Effect, Result } from "effect"
 import * as Glob from "effect/Glob"
 import { isSet, textArgument } from "./Arguments.ts"
-import { gather, makeRecords } from "./Gather.ts"
+import { gather, makeRecords, searchFault } from "./Gather.ts"
 import { ripgrepFlags } from "./GrepTool.ts"
 import { FEW_RESULTS, ignoredNote, plainPath } from "./IgnoredFiles.ts"
 import { Operations } from "./Operations.ts"
@@ -65,7 +65,7 @@ export const globTool: Tool<Operations> = {
     const { exit, stderr } = yield* gather("ripgrep", run(["--sort=path", ...(past ? ["--no-ignore"] : [])]), records.push)
     const list = [...found].join("\n")
     if (more) return textResult(`${list}\n[cut: there are more files; narrow the pattern]`)
-    if (list === "" && exit !== undefined && exit.code > 1) return errorResult(stderr === "" ? `ripgrep ended with code ${exit.code}` : stderr)
+    if (list === "" && exit !== undefined && exit.code > 1) return errorResult(searchFault(exit.code, stderr))
     const note = past || found.size >= FEW_RESULTS ? "" : yield* ignoredNote({ run: run(["--no-ignore"]), wanted, known: found })
     if (list === "") return textResult(note === "" ? "No files." : `No files. ${note}`)
     return textResult(note === "" ? list : `${list}\n[${note}]`)

@@ -2,7 +2,7 @@
 import { Effect, Result } from "effect"
 import * as Glob from "effect/Glob"
 import { boundedArgument, isSet, textArgument } from "./Arguments.ts"
-import { gather, makeRecords } from "./Gather.ts"
+import { gather, makeRecords, searchFault } from "./Gather.ts"
 import { FEW_RESULTS, ignoredNote, plainPath } from "./IgnoredFiles.ts"
 import { Operations } from "./Operations.ts"
 import type { ProcessRequest } from "./Operations.ts"
@@ -105,7 +105,7 @@ export const grepTool: Tool<Operations> = {
       `--max-columns=${MAX_COLUMNS}`, "--max-columns-preview"
     ]), matches.take)
     const { lines, paths } = matches
-    if (lines.length === 0 && exit !== undefined && exit.code > 1) return errorResult(stderr === "" ? `ripgrep ended with code ${exit.code}` : stderr)
+    if (lines.length === 0 && exit !== undefined && exit.code > 1) return errorResult(searchFault(exit.code, stderr))
     if (matches.isMore()) return textResult(`${lines.join("\n")}\n[cut: there are more matches; narrow pattern, glob or path]`)
     const note = past || kind === "file" || lines.length >= FEW_RESULTS ? "" : yield* ignoredNote({
       run: run(["--no-ignore", "--files-with-matches"]),

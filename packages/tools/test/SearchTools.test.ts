@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { execFileSync } from "node:child_process"
-import { globTool, grepTool, lsTool, ProcessFailed } from "../src/index.ts"
+import { globTool, grepTool, lsTool } from "../src/index.ts"
 import { gather, makeRecords } from "../src/Gather.ts"
 import { splitPattern } from "../src/GlobTool.ts"
 import { makeLocalSearch } from "../src/Operations/LocalSearch.ts"
@@ -138,16 +138,26 @@ describe("grep", () => {
       assert.isTrue((yield* grep({ pattern: "x", path: "missing" })).isError)
     })))
 
+  it.live("an ignore file without an end costs no more memory than there is for it, and what to do is said", () =>
+    inWorkspace((w) => Effect.gen(function*() {
+      yield* w.put("deep/er/a.txt", "needle")
+      yield* w.link("/dev/zero", "deep/er/.gitignore")
+      for (const result of [yield* grep({ pattern: "needle" }), yield* glob({ pattern: "**/*.txt" })]) {
+        assert.isTrue(result.isError)
+        assert.match(result.text, /more than 1 GB of memory.*\.gitignore.*include_ignored/)
+      }
+      assert.strictEqual((yield* grep({ pattern: "needle", include_ignored: true })).text, "deep/er/a.txt:1:needle")
+    })), 30_000)
+
   it.effect("takes rg from the PATH when the package has none, and says how to get it when there is neither", () =>
     Effect.gen(function*() {
       const tried: Array<string> = []
       const search = (onPath: boolean) =>
         makeLocalSearch({
-          run: ({ command }) => {
-            tried.push(command)
-            return command === "rg" && onPath
-              ? Effect.succeed({ code: 0, background: false, left: [] })
-              : Effect.fail(new ProcessFailed({ command, reason: "", missing: true }))
+          run: ({ args, command }) => {
+            const program = args.find((argument) => argument.endsWith("rg")) ?? command
+            tried.push(program)
+            return Effect.succeed({ code: program === "rg" && onPath ? 0 : 127, background: false, left: [] })
           }
         }, Effect.succeed("/gone/rg"))
       const request = { args: [], onOutput: () => Effect.void }

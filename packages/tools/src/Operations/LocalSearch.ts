@@ -1,7 +1,8 @@
 /** ripgrep: the npm package's program, else `rg` on the PATH. */
 import { Effect } from "effect"
+import nodeProcess from "node:process"
 import { RipgrepMissing } from "../OperationError.ts"
-import type { Processes, Search } from "../Operations.ts"
+import type { Processes, ProcessRequest, Search } from "../Operations.ts"
 
 /** The program that comes with `@vscode/ripgrep`, imported when first wanted: the product's bundle does not hold it. */
 export const importedRipgrep: Effect.Effect<string, unknown> = Effect.tryPromise(() => import("@vscode/ripgrep")).pipe(
@@ -14,6 +15,15 @@ const orOnPath = (own: Effect.Effect<string, unknown>): Effect.Effect<ReadonlyAr
 /** Where ripgrep may be, the best first. None of them need be there. */
 export const ripgrepPrograms: Effect.Effect<ReadonlyArray<string>> = orOnPath(importedRipgrep)
 
+/** An ignore file may be a device, which has no end. What a system has no limit for goes on without. */
+const limited = `ulimit -v 1048576 2>/dev/null; exec "$0" "$@"`
+/** A shell's word for a program that is not there, or cannot be started. */
+const missingCodes: ReadonlySet<number> = new Set([126, 127])
+
+/** The request with at most 1 GB of memory, where there is a shell to say so. */
+const withLimit = (request: ProcessRequest): ProcessRequest =>
+  nodeProcess.platform === "win32" ? request : { ...request, command: "/bin/sh", args: ["-c", limited, request.command, ...request.args] }
+
 /** Search through `processes`. What was found is kept; a search for it that failed is made again. */
 export const makeLocalSearch = (processes: Processes, ripgrep: Effect.Effect<string, unknown>): Search => {
   let found: string | undefined
@@ -21,10 +31,10 @@ export const makeLocalSearch = (processes: Processes, ripgrep: Effect.Effect<str
   return {
     ripgrep: Effect.fnUntraced(function*(request) {
       for (const command of yield* candidates) {
-        const exit = yield* processes.run({ ...request, command }).pipe(
+        const exit = yield* processes.run(withLimit({ ...request, command })).pipe(
           Effect.catchIf((error) => error.missing, () => Effect.undefined)
         )
-        if (exit === undefined) continue
+        if (exit === undefined || missingCodes.has(exit.code)) continue
         found = command
         return exit
       }
