@@ -62,6 +62,15 @@ export const noResources: Resources = {
 const mostBytes = 64 * 1024
 const reserved = new Set(reservedToolNames)
 
+/** Where they are looked for. A home folder that is the workspace is no project: everything in it is the person's own. */
+const placesOf = ({ home, trusted, workspace }: ResourceOptions) => ({ home, workspace, trusted: trusted() && home !== workspace })
+
+/** A sentence for each `tool.json` that is left out. */
+export const externalToolFaults = Effect.fnUntraced(function*(options: ResourceOptions) {
+  const path = yield* Path.Path
+  return (yield* loadExternalTools(rootsIn(path, placesOf(options), toolRoots.own, toolRoots.project), { env: options.env, reserved })).warnings
+})
+
 /** Looks for all of them. What cannot be read is left out. */
 export const loadResources = Effect.fnUntraced(function*(
   options: ResourceOptions,
@@ -70,8 +79,7 @@ export const loadResources = Effect.fnUntraced(function*(
   const path = yield* Path.Path
   const context = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
   const { env, home, workspace } = options
-  // A home folder that is the workspace is no project: everything in it is the person's own.
-  const where = { home, workspace, trusted: options.trusted() && home !== workspace }
+  const where = placesOf(options)
   const own = (name: string) => textIn(path.join(home, ".nimlet", name), mostBytes)
   const theirs = (name: string) => where.trusted ? textIn(path.join(workspace, ".nimlet", name), mostBytes) : Effect.succeedNone
   const found = yield* Effect.all({

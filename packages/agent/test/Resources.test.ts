@@ -169,6 +169,29 @@ describe("tool.json tools", () => {
       })))
 })
 
+describe("a tool.json that a provider would refuse", () => {
+  const file = { name: "good", description: "does it", input_schema: { type: "object" }, command: ["/bin/true"] }
+
+  it.effect.each([
+    ["name", { name: "bad name!" }, 'name "bad name!" must be of 1 to 64 letters'],
+    ["a long name", { name: "x".repeat(65) }, "must be of 1 to 64 letters"],
+    ["the schema's type", { input_schema: { type: "strin" } }, 'input_schema.type must be "object"'],
+    ["a schema of something else", { input_schema: { type: "string" } }, 'input_schema.type must be "object"'],
+    ["a type within", { input_schema: { type: "object", properties: { n: { type: "strin" } } } }, "input_schema.properties.n.type must be one of"],
+    ["what is required", { input_schema: { type: "object", required: "n" } }, "input_schema.required must be a list of names"]
+  ] as const)("is left out, with its field named: %s", ([, wrong, fault]) =>
+    inSpace(({ load, write }) =>
+      Effect.gen(function*() {
+        yield* write("home/.nimlet/tools/good/tool.json", JSON.stringify(file))
+        yield* write("home/.nimlet/tools/wrong/tool.json", JSON.stringify({ ...file, name: "wrong", ...wrong }))
+        const { tools, warnings } = yield* load()
+        assert.deepStrictEqual(tools.map(({ name }) => name), ["good"])
+        assert.lengthOf(warnings, 1)
+        assert.match(warnings[0]!, /^skipping \S+\/wrong: tool\.json: /)
+        assert.include(warnings[0], fault)
+      })))
+})
+
 describe("instructions", () => {
   it.effect("are the person's own, then one file a folder from the repository's top to the workspace", () =>
     inSpace(({ load, root, write }) =>

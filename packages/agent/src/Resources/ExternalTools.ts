@@ -3,6 +3,7 @@
  * its result as one to standard output, and ends (seed 000, "How an extension differs from a tool").
  */
 import { Duration, Effect, FileSystem, Option, Path, Result, Schema } from "effect"
+import { schemaFaults } from "@nimlet/extension"
 import { Capability, JsonObject } from "@nimlet/protocol"
 import { errorResult, Operations, Output, textResult, type Tool } from "@nimlet/tools"
 import { lastOfEach, pathsIn, type ResourceRoot, textIn } from "./ResourceFile.ts"
@@ -23,6 +24,18 @@ const ToolFile = Schema.Struct({
 })
 
 const decode = Schema.decodeUnknownResult(Schema.fromJsonString(ToolFile))
+
+/** Providers refuse each request with a tool of another name in it. */
+const nameShape = /^[A-Za-z0-9_-]{1,64}$/
+/** So many faults are told of one file. */
+const mostFaults = 8
+
+/** Why a provider would refuse a tool, in words that name its fields; empty when none would. */
+const faultsOf = ({ input_schema, name }: typeof ToolFile.Type): ReadonlyArray<string> => [
+  ...(nameShape.test(name.trim()) ? [] : [`name ${JSON.stringify(name)} must be of 1 to 64 letters, digits, _ and -`]),
+  ...(input_schema["type"] === undefined || typeof input_schema["type"] !== "string" || input_schema["type"] === "object" ? [] : ['input_schema.type must be "object"']),
+  ...schemaFaults(input_schema).filter(({ at }) => at !== "input_schema.type" || typeof input_schema["type"] !== "string").map(({ at, must }) => `${at} must ${must}`)
+].slice(0, mostFaults)
 
 const mostBytes = 1024 * 1024
 /** What a call may print, in bytes from both ends of it. */
@@ -90,7 +103,9 @@ export const loadExternalTools = Effect.fnUntraced(function*(roots: ReadonlyArra
   const warnings: Array<string> = []
   const tools: Array<Tool<Operations | FileSystem.FileSystem>> = []
   for (const { file, folder } of read.flatMap((one) => Option.toArray(one))) {
-    if (Result.isFailure(file)) warnings.push(`skipping ${folder}: ${file.failure.message.replaceAll(/\s*\n\s*/g, " ")}`)
+    const faults = Result.isSuccess(file) ? faultsOf(file.success) : []
+    if (Result.isFailure(file)) warnings.push(`skipping ${folder}: tool.json: ${file.failure.message.replaceAll(/\s*\n\s*/g, " ")}`)
+    else if (faults.length > 0) warnings.push(`skipping ${folder}: tool.json: ${faults.join("; ")}`)
     else if (reserved.has(file.success.name.trim().toLowerCase())) warnings.push(`skipping ${folder}: tool '${file.success.name}' collides with a built-in tool`)
     else if (!(yield* Effect.orElseSucceed(fs.exists(path.resolve(folder, file.success.command[0])), () => false))) warnings.push(`skipping ${folder}: executable not found: ${path.resolve(folder, file.success.command[0])}`)
     else tools.push(toolOf(folder, file.success, path, env))
