@@ -66,6 +66,7 @@ export const whileStarted = <A, E, R>(given: Invocation, host: Host, use: (setti
 
 /** What came of a start of everything that a run would start. Fails with `SettingsInvalid`. */
 export const reportExtensions = Effect.fnUntraced(function*(given: Invocation, host: Host) {
+  const fs = yield* FileSystem.FileSystem
   const { logs, report, settingsFile, survey, workspace } = yield* startAll(given, host)
   const extensions = yield* Extensions
   return extensionReport({
@@ -74,6 +75,7 @@ export const reportExtensions = Effect.fnUntraced(function*(given: Invocation, h
     settingsFile,
     logs,
     report,
+    logFiles: new Set(yield* Effect.orElseSucceed(fs.readDirectory(logs), () => [])),
     figures: yield* extensions.figures,
     tools: yield* extensions.tools,
     commands: yield* extensions.commands,

@@ -21,6 +21,7 @@ const facts = (all: ReadonlyArray<ExtensionFigures>, more: Partial<ExtensionFact
   workspace: "/w",
   settingsFile: "/h/.nimlet/config.json",
   logs: "/h/.nimlet/logs",
+  logFiles: new Set(["a.log"]),
   choice: { roots: [{ path: root, family: family!, project: false }], paths: [], trusted: false, settings: {}, settingsFile: "/h/.nimlet/config.json", required: [], reservedProviders: [] },
   listings: [{ root, folders: all.map(({ folder }) => ({ path: folder, real: folder })) }],
   unsearched: [],
@@ -68,6 +69,12 @@ describe("the list of extensions", () => {
     const empty = extensionReport(facts([], { passedOver: [{ path: `${root}/empty`, why: "it has no extension.json" }] }))
     assert.isTrue(empty.ok)
     assert.include(lines(empty), "~/.nimlet/extensions/empty: it has no extension.json")
+  })
+
+  it("names the log of one that failed where there is one", () => {
+    const dead = (name: string) => figures(found(name), { state: "Stopped", fault: "it exited" })
+    const text = lines(extensionReport(facts([dead("a"), dead("b")])))
+    assert.deepStrictEqual(text.filter((line) => line.startsWith("log")), ["log       ~/.nimlet/logs/a.log", "log       it wrote nothing to stderr"])
   })
 
   it("knows an extension that was named by path from those of a root", () => {

@@ -140,8 +140,8 @@ const ofExtensions = ({ discoveryWarnings, names, required, skipped, started, tr
   ...discoveryWarnings.filter((sentence) => !sentence.startsWith("skipping ")).map((sentence) => warning(sentence, "mend its extension.json")),
   ...required.filter((name) => !names.includes(name)).map((name) => error(`required extension '${name}' was not found`, "install it, or do not require it")),
   ...(started === null ? [] : [
-    ...started.extensions.filter(({ fault, state }) => fault !== null || state !== "running").map(({ fault, folder, key, log, state }) =>
-      error(`extension '${key}' is ${state}${fault === null ? "" : `: ${fault}`}`, `run its command by hand in the workspace; its log is ${log}, its files are in ${folder}`)),
+    ...started.extensions.filter(({ fault, state }) => fault !== null || state !== "running").map(({ fault, folder, key, log, logged, state }) =>
+      error(`extension '${key}' is ${state}${fault === null ? "" : `: ${fault}`}`, `run its command by hand in the workspace; ${logged ? `its log is ${log}` : "it wrote nothing to stderr"}, its files are in ${folder}`)),
     ...started.extensions.flatMap(({ events, key }) => events.filter(({ never_fires }) => never_fires === true).map(({ name }) =>
       warning(`extension '${key}' waits for the event ${name}, which there is not`, "correct the name in the program"))),
     ...started.warnings.map((sentence) => warning(sentence, "`nimlet extension list` says more"))

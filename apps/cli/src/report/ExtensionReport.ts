@@ -31,6 +31,8 @@ export const ListedExtension = Schema.Struct({
   command: Schema.Array(Schema.String),
   /** Where its stderr goes. */
   log: Schema.String,
+  /** Whether it has written any. */
+  logged: Schema.Boolean,
   state: Schema.Literals(["starting", "running", "restarting", "quarantined", "stopping", "stopped"]),
   start_ms: Schema.NullOr(Schema.Number),
   /** Why it does not run, when it does not. */
@@ -83,6 +85,8 @@ export interface ExtensionFacts {
   readonly settingsFile: string
   /** The folder of logs. */
   readonly logs: string
+  /** Names of the files in it. */
+  readonly logFiles: ReadonlySet<string>
   readonly choice: ExtensionChoice
   /** Of the roots that are searched, and of the paths of `-e` (as a root each). */
   readonly listings: ReadonlyArray<RootListing>
@@ -168,6 +172,7 @@ const listed = (facts: ExtensionFacts, figures: ExtensionFigures): ListedExtensi
     project: figures.project,
     command: manifest.command,
     log: `${facts.logs}/${logNameOf(key)}`,
+    logged: facts.logFiles.has(logNameOf(key)),
     state: stateOf(figures.state),
     start_ms: figures.startMillis ?? null,
     fault: figures.fault ?? null,

@@ -34,7 +34,7 @@ const block = (one: ListedExtension): string => {
     ...(one.key === one.name ? [] : [`  ! it is not the first of the name ${plain(one.name)}: its log, records and widgets go by ${plain(one.key)}`]),
     ...list("from", [`${one.folder} (${one.family}${one.root === null ? ", by -e" : one.project ? ", of this project" : ""})`]),
     ...list("command", [one.command.join(" ")]),
-    ...(one.fault === null ? [] : list("log", [one.log])),
+    ...(one.fault === null ? [] : list("log", [one.logged ? one.log : "it wrote nothing to stderr"])),
     ...list("tools", inForce(tools).map(({ capabilities, name }) => `${name} (${capabilities.join(" ")})`)),
     ...list("commands", inForce(commands).map(({ shown }) => shown)),
     ...list("events", one.events.filter(({ never_fires }) => never_fires === undefined).map(({ name }) => name)),
