@@ -2,7 +2,7 @@
  * Drives a nimlet from another program, by RPC mode: prompts and what comes of them, every other command, the records as
  * they come, and, where the program wants it, the questions that a person would be asked.
  */
-import { Deferred, Duration, Effect, Option, PubSub, type Scope, Stream } from "effect"
+import { Cause, Deferred, Duration, Effect, Fiber, Option, Predicate, PubSub, type Scope, Stream } from "effect"
 import type { ResponseRecord, RpcCommandBody, RpcCommandName, RpcRecord } from "@nimlet/protocol"
 import { ClientClosed, CommandRefused } from "./ClientError.ts"
 import { type ClientProcess, openProcess, type ProcessOptions } from "./ClientProcess.ts"
@@ -16,7 +16,7 @@ export type Decision = Omit<RpcCommandBody<"approve">, "request_id">
 /** What is answered: `answer` to a question, an input or an editor, `confirmed` to a confirmation, or `cancelled`. */
 export type Answering = Omit<RpcCommandBody<"answer">, "request_id">
 
-/** Answers in a person's place. Without one, approvals are denied and questions cancelled. */
+/** Answers in a person's place. Without one, or where it dies or nimlet refuses what it says, approvals are denied and questions cancelled. */
 export interface ClientUi {
   readonly approve?: (record: ApprovalRecord) => Effect.Effect<Decision>
   readonly answer?: (record: QuestionRecord) => Effect.Effect<Answering>
@@ -35,7 +35,7 @@ export interface TurnResult {
   readonly error: string | undefined
 }
 
-/** A nimlet at work. Every method fails with `ClientClosed` once the process has ended. */
+/** A nimlet at work. Every method fails with `ClientClosed` once the process has ended or the scope of the client has closed. */
 export interface NimletClient {
   /** Sends any command and gives the reply. Fails with `CommandRefused` when nimlet says no. */
   readonly request: <N extends RpcCommandName>(type: N, body: RpcCommandBody<N>) => Effect.Effect<ResponseRecord, CommandRefused | ClientClosed>
@@ -72,6 +72,12 @@ const parse = (line: string): RpcRecord | undefined => {
   }
 }
 
+/** Why there is no answer, in a line. */
+const saidBy = (cause: Cause.Cause<CommandRefused | ClientClosed>): string => {
+  const why = Cause.squash(cause)
+  return Predicate.isTagged(why, "CommandRefused") && "error" in why ? String(why.error) : why instanceof Error ? why.message : String(why)
+}
+
 /** A client of a process that is there already. Fails with `ClientClosed` when it does not say hello within 30 s. */
 export const makeClient = Effect.fnUntraced(function*(
   process: ClientProcess,
@@ -93,7 +99,7 @@ export const makeClient = Effect.fnUntraced(function*(
   const exchange = Effect.fnUntraced(function*(id: string, type: RpcCommandName, body: object) {
     const waiting = yield* Deferred.make<ResponseRecord>()
     replies.set(id, waiting)
-    const asked = Effect.andThen(process.send(JSON.stringify({ id, type, ...body })), Deferred.await(waiting))
+    const asked = Effect.andThen(process.send(JSON.stringify({ ...body, id, type })), Deferred.await(waiting))
     const reply = yield* Effect.ensuring(orClosed(asked), Effect.sync(() => replies.delete(id)))
     if (!reply.ok) return yield* new CommandRefused({ command: type, error: reply.error ?? "refused" })
     return reply
@@ -111,11 +117,20 @@ export const makeClient = Effect.fnUntraced(function*(
     )
   })
 
+  /** A program in JavaScript may have said anything; a turn must not wait for ever for what nimlet can use. */
+  const denied = (why: string): Decision => ({ decision: "deny", reason: `the program that answers gave no usable decision: ${why}` })
   const decide = (record: ApprovalRecord) => ui?.approve?.(record) ?? Effect.succeed<Decision>({ decision: "deny" })
   const reply = (record: QuestionRecord) => ui?.answer?.(record) ?? Effect.succeed<Answering>({ cancelled: true })
-  /** Whoever answers may take any time; other records go on meanwhile. An answer that comes too late is refused, which is all there is to it. */
-  const respond = (type: "approve" | "answer", request_id: string, body: Effect.Effect<object>) =>
-    Effect.forkIn(Effect.ignore(Effect.flatMap(body, (said) => exchange(`${++count}`, type, { request_id, ...said }))), scope)
+  /** Whoever answers may take any time; other records go on meanwhile. What comes too late is refused twice, which is all there is to it. */
+  const respond = (type: "approve" | "answer", request_id: string, said: () => Effect.Effect<object>, otherwise: (why: string) => object) => {
+    const say = (body: object) => exchange(`${++count}`, type, { ...body, request_id })
+    return Effect.suspend(said).pipe(
+      Effect.flatMap(say),
+      Effect.catchCause((cause) => Effect.suspend(() => say(otherwise(saidBy(cause))))),
+      Effect.ignore,
+      Effect.forkIn(scope)
+    )
+  }
 
   const take = Effect.fnUntraced(function*(record: RpcRecord) {
     switch (record.type) {
@@ -141,16 +156,17 @@ export const makeClient = Effect.fnUntraced(function*(
         break
       }
       case "approval_required":
-        if (record.request_id !== undefined) yield* respond("approve", record.request_id, decide(record))
+        if (record.request_id !== undefined) yield* respond("approve", record.request_id, () => decide(record), denied)
         break
       case "ui_request":
-        if (record.method !== "withdraw") yield* respond("answer", record.request_id, reply(record))
+        if (record.method !== "withdraw") yield* respond("answer", record.request_id, () => reply(record), () => ({ cancelled: true }))
         break
     }
-    yield* PubSub.publish(records, record)
+    // The end of the client lets a record go that a slow taker holds up.
+    yield* Effect.exit(PubSub.publish(records, record))
   })
 
-  yield* process.lines.pipe(
+  const reader = yield* process.lines.pipe(
     Stream.runForEach((line) => {
       const record = parse(line)
       return record === undefined ? Effect.void : take(record)
@@ -158,7 +174,15 @@ export const makeClient = Effect.fnUntraced(function*(
     Effect.andThen(process.ended),
     Effect.flatMap((how) => Deferred.fail(closed, how)),
     Effect.ensuring(PubSub.shutdown(records)),
-    Effect.forkScoped({ startImmediately: true })
+    Effect.forkDetach({ startImmediately: true })
+  )
+  // Reads to the end of the process, so that a turn under way still gives its result; nothing may wait behind that.
+  yield* Effect.addFinalizer(() =>
+    PubSub.shutdown(records).pipe(
+      Effect.andThen(process.close),
+      Effect.andThen(Fiber.interrupt(reader)),
+      Effect.andThen(Deferred.fail(closed, new ClientClosed({ reason: "was closed", stderr: "" })))
+    )
   )
 
   const greeting = yield* request("initialize", { ui: ui !== undefined }).pipe(

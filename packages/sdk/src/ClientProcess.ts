@@ -4,6 +4,7 @@
  */
 import { Effect, type Scope, Stream } from "effect"
 import { type ChildProcessByStdio, spawn } from "node:child_process"
+import { statSync } from "node:fs"
 import nodeProcess from "node:process"
 import type { Readable, Writable } from "node:stream"
 import { ClientClosed } from "./ClientError.ts"
@@ -28,6 +29,8 @@ export interface ClientProcess {
   readonly lines: Stream.Stream<string>
   /** Returns when the process has ended, and says how. */
   readonly ended: Effect.Effect<ClientClosed>
+  /** Ends its input, waits for its end, and ends it when it takes too long; returns then. */
+  readonly close: Effect.Effect<void>
 }
 
 /** Between the end of its input and SIGTERM: nimlet gives extensions 4.5 s to go. Then it has as long again before SIGKILL. */
@@ -56,7 +59,11 @@ export const openProcess = Effect.fnUntraced(function*(
     stderr = (stderr + text).slice(-kept)
   })
   child.stdin.on("error", () => {})
-  child.on("error", (error) => over(`could not be started: ${error.message}`))
+  child.on("error", (error) => {
+    // A folder that is not there is told as if the program were not.
+    const lacks = cwd !== undefined && statSync(cwd, { throwIfNoEntry: false })?.isDirectory() !== true
+    over(`could not be started: ${lacks ? `${cwd}, the folder to work in, is no folder` : error.message}`)
+  })
   child.on("close", (code, signal) => over(signal === null ? `ended with code ${code}` : `was ended by ${signal}`))
 
   const ended = Effect.callback<ClientClosed>((resume) => {
@@ -66,17 +73,16 @@ export const openProcess = Effect.fnUntraced(function*(
     return Effect.sync(() => watchers.delete(done))
   })
   const signal = (name: "SIGTERM" | "SIGKILL") => Effect.andThen(Effect.sync(() => child.kill(name)), Effect.timeoutOption(ended, patience))
-  yield* Effect.addFinalizer(() =>
-    Effect.suspend(() => {
-      child.stdin.end()
-      // Nobody reads any more; a full pipe must not keep it from ending.
-      child.stdout.resume()
-      return Effect.timeoutOption(ended, patience)
-    }).pipe(
-      Effect.andThen(Effect.suspend(() => how === undefined ? signal("SIGTERM") : Effect.void)),
-      Effect.andThen(Effect.suspend(() => how === undefined ? signal("SIGKILL") : Effect.void))
-    )
+  const close = Effect.suspend(() => {
+    child.stdin.end()
+    // Where nobody reads, a full pipe must not keep it from ending.
+    child.stdout.resume()
+    return Effect.timeoutOption(ended, patience)
+  }).pipe(
+    Effect.andThen(Effect.suspend(() => how === undefined ? signal("SIGTERM") : Effect.void)),
+    Effect.andThen(Effect.suspend(() => how === undefined ? signal("SIGKILL") : Effect.void))
   )
+  yield* Effect.addFinalizer(() => how === undefined ? close : Effect.void)
 
   return {
     send: (line) =>
@@ -88,6 +94,7 @@ export const openProcess = Effect.fnUntraced(function*(
       Stream.splitLines,
       Stream.catch(() => Stream.empty)
     ),
-    ended
+    ended,
+    close: Effect.asVoid(close)
   }
 })

@@ -15,7 +15,7 @@ export interface NimletOptions extends ProcessOptions {
 
 /** A nimlet at work. Promises are rejected with `CommandRefused` when it says no, and with `ClientClosed` when it has ended. */
 export interface Nimlet extends AsyncDisposable {
-  /** Runs a prompt to its end; aborting `signal` interrupts the turn and rejects. A turn that fails is a result. */
+  /** Runs a prompt to its end; aborting `signal` interrupts the turn and rejects with its reason, an `AbortError` unless you give another. A turn that fails is a result. */
   readonly prompt: (message: string, options?: { readonly signal?: AbortSignal }) => Promise<TurnResult>
   readonly steer: (message: string) => Promise<void>
   readonly followUp: (message: string) => Promise<void>
@@ -34,6 +34,15 @@ export interface Nimlet extends AsyncDisposable {
 const handled = <R, A>(handler: (record: R) => A | Promise<A>, otherwise: A) => (record: R): Effect.Effect<A> =>
   Effect.catch(Effect.tryPromise(() => Promise.resolve(handler(record))), () => Effect.succeed(otherwise))
 
+/** Fails as soon as the signal is aborted, with its reason, as other calls that take a signal do. */
+const aborted = (signal: AbortSignal): Effect.Effect<never, unknown> =>
+  Effect.callback<never, unknown>((resume) => {
+    const fail = () => resume(Effect.fail(signal.reason))
+    if (signal.aborted) return fail()
+    signal.addEventListener("abort", fail, { once: true })
+    return Effect.sync(() => signal.removeEventListener("abort", fail))
+  })
+
 /** Starts nimlet. The promise is rejected with `ClientClosed` when it does not start. */
 export const startNimlet = ({ ui, ...options }: NimletOptions = {}): Promise<Nimlet> => {
   const scope = Effect.runSync(Scope.make())
@@ -45,7 +54,8 @@ export const startNimlet = ({ ui, ...options }: NimletOptions = {}): Promise<Nim
   }
   const close = () => Effect.runPromise(Scope.close(scope, Exit.void))
   const face = (client: NimletClient): Nimlet => ({
-    prompt: (message, { signal } = {}) => Effect.runPromise(client.prompt(message), signal === undefined ? {} : { signal }),
+    prompt: (message, { signal } = {}) =>
+      signal === undefined ? Effect.runPromise(client.prompt(message)) : Effect.runPromise(Effect.raceFirst(client.prompt(message), aborted(signal))),
     steer: (message) => Effect.runPromise(client.steer(message)),
     followUp: (message) => Effect.runPromise(client.followUp(message)),
     interrupt: () => Effect.runPromise(client.interrupt),

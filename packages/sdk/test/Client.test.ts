@@ -1,34 +1,36 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Queue, Stream } from "effect"
+import { Deferred, Effect, Exit, Fiber, Queue, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { ClientClosed, type ClientProcess, type ClientUi, makeClient } from "../src/index.ts"
 
 type Sent = { readonly id: string; readonly type: string; readonly [key: string]: unknown }
 
-/** A nimlet in memory: what it was sent, and a way to write. `answers` says whether it says hello. */
-const fake = Effect.fnUntraced(function*(answers = true) {
+/** A nimlet in memory: what it was sent, and a way to write. `answers` says whether it says hello, `refuses` what it says no to. */
+const fake = Effect.fnUntraced(function*(answers = true, refuses: (command: Sent) => boolean = () => false) {
   const lines = yield* Queue.unbounded<string>()
   const over = yield* Deferred.make<ClientClosed>()
   const sent: Array<Sent> = []
+  let closing: Effect.Effect<unknown> = Effect.void
   const write = (record: object) => Queue.offer(lines, JSON.stringify({ version: 1, ...record }))
   const process: ClientProcess = {
     send: (line) =>
       Effect.suspend(() => {
         const command: Sent = JSON.parse(line)
         sent.push(command)
-        return answers && command.type !== "prompt" ? Effect.asVoid(write({ type: "response", id: command.id, ok: true })) : Effect.void
+        return answers && command.type !== "prompt" ? Effect.asVoid(write({ type: "response", id: command.id, ...(refuses(command) ? { ok: false, error: "not offered" } : { ok: true }) })) : Effect.void
       }),
     lines: Stream.fromQueue(lines).pipe(Stream.interruptWhen(Deferred.await(over))),
-    ended: Deferred.await(over)
+    ended: Deferred.await(over),
+    close: Effect.asVoid(Effect.suspend(() => closing))
   }
-  return { process, sent, write, raw: (line: string) => Queue.offer(lines, line), end: Deferred.succeed(over, new ClientClosed({ reason: "ended with code 1", stderr: "no key" })) }
+  return { process, sent, write, whenClosed: (effect: Effect.Effect<unknown>) => { closing = effect }, raw: (line: string) => Queue.offer(lines, line), end: Deferred.succeed(over, new ClientClosed({ reason: "ended with code 1", stderr: "no key" })) }
 })
 
 const settle = Effect.repeat(Effect.yieldNow, { times: 100 })
 const place = { session_id: "s", turn_id: "t", run_id: "t" }
 
-const begun = Effect.fnUntraced(function*(ui?: ClientUi) {
-  const nimlet = yield* fake()
+const begun = Effect.fnUntraced(function*(ui?: ClientUi, refuses?: (command: Sent) => boolean) {
+  const nimlet = yield* fake(true, refuses)
   const client = yield* makeClient(nimlet.process, ui)
   return { ...nimlet, client }
 })
@@ -125,6 +127,57 @@ describe("a client", () => {
       yield* end
       assert.deepInclude(yield* Fiber.join(turn), { _tag: "ClientClosed", reason: "ended with code 1" })
       assert.include((yield* Effect.flip(client.prompt("again"))).message, "no key")
+    }))
+
+  it.effect("gives the turn under way its result when it is closed, fails all else that waits, and all that comes later", () =>
+    Effect.gen(function*() {
+      const scope = yield* Scope.make()
+      const { client, end, sent, whenClosed, write } = yield* Scope.provide(begun(), scope)
+      const turn = yield* Effect.forkChild(client.prompt("hi"))
+      yield* settle
+      const { id } = sent.at(-1)!
+      yield* write({ type: "response", id, ok: true })
+      const other = yield* Effect.forkChild(Effect.flip(client.prompt("and")))
+      yield* settle
+      whenClosed(write({ type: "run_end", ...place, request_id: id, success: false, error: "interrupted" }).pipe(Effect.andThen(settle), Effect.andThen(end), Effect.andThen(settle)))
+      yield* Scope.close(scope, Exit.void)
+      assert.deepStrictEqual(yield* Fiber.join(turn), { success: false, text: "", error: "interrupted" })
+      assert.strictEqual((yield* Fiber.join(other))._tag, "ClientClosed")
+      for (const call of [client.request("stats", {}), client.prompt("x"), client.steer("x"), client.followUp("x"), client.interrupt]) {
+        assert.strictEqual((yield* Effect.flip(Effect.asVoid(call)))._tag, "ClientClosed")
+      }
+    }))
+
+  it.effect("is closed also when its process does not end, and with a follower that takes nothing", () =>
+    Effect.gen(function*() {
+      const scope = yield* Scope.make()
+      const { client, write } = yield* Scope.provide(begun(), scope)
+      yield* Effect.forkChild(Stream.runForEach(client.records, () => Effect.never), { startImmediately: true })
+      yield* settle
+      for (let at = 0; at < 5000; at++) yield* write({ type: "some_day" })
+      yield* settle
+      const turn = yield* Effect.forkChild(Effect.flip(client.prompt("hi")))
+      yield* settle
+      yield* Scope.close(scope, Exit.void)
+      assert.strictEqual((yield* Fiber.join(turn))._tag, "ClientClosed")
+    }))
+
+  it.effect("denies or cancels where what was answered is refused, or whoever answers dies", () =>
+    Effect.gen(function*() {
+      const asked = { type: "approval_required", ...place, step: 0, tool_id: "1", tool_name: "bash", can_remember: false, request_id: "a" }
+      const question = { type: "ui_request", request_id: "q", method: "question", options: ["x"] }
+      const refuses = (command: Sent) => command["decision"] === "project" || command["confirmed"] === true
+      const offered = yield* begun({ approve: () => Effect.succeed({ decision: "project" }), answer: () => Effect.succeed({ confirmed: true }) }, refuses)
+      const dying = yield* begun({ approve: () => Effect.die(new Error("boom")), answer: () => Effect.die("boom") })
+      for (const [{ sent, write }, why] of [[offered, "not offered"], [dying, "boom"]] as const) {
+        yield* write(asked)
+        yield* write(question)
+        yield* settle
+        const [approve] = sent.filter(({ decision, type }) => type === "approve" && decision === "deny")
+        assert.deepInclude(approve, { request_id: "a", decision: "deny" })
+        assert.include(approve!["reason"], why)
+        assert.isTrue(sent.some(({ cancelled, request_id, type }) => type === "answer" && request_id === "q" && cancelled === true))
+      }
     }))
 
   it.effect("waits 30 s for a process that does not say hello", () =>

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { openProcess } from "../src/ClientProcess.ts"
 import { startClient } from "../src/Client.ts"
+import { startNimlet } from "../src/ClientPromise.ts"
 
 /** A program in a file of its own. */
 const program = (name: string, code: string) =>
@@ -19,6 +20,49 @@ const program = (name: string, code: string) =>
     ({ folder }) => Effect.sync(() => rmSync(folder, { recursive: true }))
   )
 const live = <A, E>(effect: Effect.Effect<A, E>) => TestClock.withLive(effect)
+
+/** Takes every command and ends no turn, till its input ends. */
+const patient = `
+import { createInterface } from "node:readline"
+const write = (record) => console.log(JSON.stringify({ version: 1, ...record }))
+let turn
+const ends = process.argv.includes("--ends")
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, type } = JSON.parse(line)
+  if (type === "prompt") turn = id
+  write({ type: "response", id, ok: true })
+}).on("close", () => {
+  if (ends && turn !== undefined) write({ type: "run_end", session_id: "s", turn_id: "t", run_id: "t", request_id: turn, success: false, error: "interrupted" })
+})`
+
+describe("a client in promises", () => {
+  it.live("rejects a prompt with the reason of its signal when that is aborted, and settles all when it is closed", () =>
+    Effect.gen(function*() {
+      const { bin } = yield* program("patient.mjs", patient)
+      yield* Effect.promise(async () => {
+        const name = (promise: Promise<unknown>) => promise.then(() => "resolved", (error: Error) => error.name)
+        const nimlet = await startNimlet({ bin })
+        const controller = new AbortController()
+        const aborted = nimlet.prompt("hi", { signal: controller.signal })
+        controller.abort()
+        assert.strictEqual(await name(aborted), "AbortError")
+        assert.strictEqual(await name(nimlet.prompt("hi", { signal: controller.signal })), "AbortError")
+        const open = name(nimlet.prompt("hi"))
+        await nimlet.request("stats", {})
+        await nimlet.close()
+        assert.strictEqual(await open, "ClientClosed")
+        for (const late of [nimlet.prompt("x"), nimlet.steer("x"), nimlet.followUp("x"), nimlet.interrupt(), nimlet.request("stats", {})]) {
+          assert.strictEqual(await name(late), "ClientClosed")
+        }
+        await nimlet.close()
+        const other = await startNimlet({ bin, args: ["--ends"] })
+        const turn = other.prompt("hi")
+        await other.request("stats", {})
+        await other.close()
+        assert.deepStrictEqual(await turn, { success: false, text: "", error: "interrupted" })
+      })
+    }).pipe(Effect.scoped))
+})
 
 describe("the process of a client", () => {
   it.effect("is given 6 s after the end of its input, and again after SIGTERM, then killed", () =>
@@ -42,6 +86,8 @@ describe("the process of a client", () => {
   it.live("that cannot be started, or ends at once, is told with what it said", () =>
     Effect.gen(function*() {
       assert.include((yield* Effect.flip(Effect.scoped(startClient({ bin: "/nowhere/nimlet" })))).message, "could not be started")
+      const nowhere = yield* Effect.flip(Effect.scoped(startClient({ bin: "node", cwd: "/nowhere" })))
+      assert.include(nowhere.message, "/nowhere, the folder to work in")
       const { bin } = yield* program("quits.mjs", `console.error("no key found"); process.exitCode = 1`)
       const { message } = yield* Effect.flip(Effect.scoped(startClient({ bin })))
       assert.strictEqual(message, "nimlet ended with code 1: no key found")
