@@ -8,7 +8,7 @@ import type * as Response from "effect/ai/Response"
 export interface Course {
   /** The model was asked once more, since its answer was blank. */
   readonly nudged: boolean
-  /** Answers in a row that the output limit cut off. */
+  /** Answers in a row that the output limit cut off, or the provider paused. */
   readonly cuts: number
   /** The calls of the last steps, in each of which all failed, and how often each step's were made. */
   readonly failing: ReadonlyMap<string, number>
@@ -16,7 +16,7 @@ export interface Course {
 
 /** What comes after an answer. `say` is for the model alone and not kept; `told` is for people. */
 export type Verdict =
-  | { readonly _tag: "Done"; readonly told?: string }
+  | { readonly _tag: "Done" }
   | { readonly _tag: "GoOn"; readonly say?: string; readonly told?: string }
   | { readonly _tag: "Fail"; readonly why: string }
 
@@ -30,6 +30,7 @@ const mostKept = 64
 
 const blank = "Your last answer was empty. Answer the user, or call a tool."
 const cut = "Your answer was cut off at the output limit. Go on exactly where it stopped, without repeating anything."
+const paused = "Your answer was paused. Go on exactly where it stopped, without repeating anything."
 
 /** Judges an answer: its text, whether it calls tools, and how it ended. */
 export const judge = (
@@ -38,14 +39,11 @@ export const judge = (
 ): readonly [Course, Verdict] => {
   if (calls > 0) return [{ ...atStart, failing: course.failing }, { _tag: "GoOn" }]
   const isBlank = text.trim() === ""
-  if (finish === "content-filter") {
-    const why = "The provider's content filter stopped the answer."
-    return [course, isBlank ? { _tag: "Fail", why } : { _tag: "Done", told: why }]
-  }
-  if (finish === "length") {
+  if (finish === "content-filter") return [course, { _tag: "Fail", why: "The provider's content filter, or the model itself, refused to go on with the answer." }]
+  if (finish === "length" || finish === "pause") {
     const cuts = course.cuts + 1
-    const why = `The answer was cut off at the model's output limit ${mostCuts} times in a row.`
-    return [{ ...course, cuts }, cuts >= mostCuts ? { _tag: "Fail", why } : { _tag: "GoOn", say: cut, told: "The answer was cut off at the model's output limit; going on" }]
+    const [say, what] = finish === "pause" ? [paused, "paused by the provider"] : [cut, "cut off at the model's output limit"]
+    return [{ ...course, cuts }, cuts >= mostCuts ? { _tag: "Fail", why: `The answer was ${what} ${mostCuts} times in a row.` } : { _tag: "GoOn", say, told: `The answer was ${what}; going on` }]
   }
   if (!isBlank) return [course, { _tag: "Done" }]
   return course.nudged

@@ -103,7 +103,7 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
           const steering = yield* Effect.uninterruptible(Effect.tap(queues.takeSteering, (texts) => journal.deliver(place, texts)))
           if (steering.length > 0) nudge = []
         }
-        if (step >= maxSteps) return yield* failed(step - 1, `Stopped after ${maxSteps} requests to the model, the most this run may make.`)
+        if (step >= maxSteps) return yield* failed(step - 1, `Stopped after ${maxSteps} ${maxSteps === 1 ? "request" : "requests"} to the model, the most this run may make.`)
         yield* compaction.beforeStep
         const since = events.count()
         yield* events.stepStarted(step)
@@ -122,7 +122,7 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
           if (stuck !== undefined) return yield* failed(step, stuck)
           if (verdict._tag === "Fail") return yield* failed(step, verdict.why)
           nudge = verdict._tag === "GoOn" && verdict.say !== undefined ? [untypedMessage(verdict.say)] : []
-          if (verdict.told !== undefined) yield* publish({ type: "diagnostic", level: "warning", message: verdict.told })
+          if (verdict._tag === "GoOn" && verdict.told !== undefined) yield* publish({ type: "diagnostic", level: "warning", message: verdict.told })
           if (done) return { success: true, ...answer ?? { text: said } }
           continue
         }

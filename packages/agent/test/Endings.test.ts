@@ -84,13 +84,31 @@ describe("a call at the end of an answer that the output limit cut", () => {
 })
 
 describe("a content filter", () => {
-  it.effect("is told; what was answered before it stands", () =>
-    withAgent({ replies: [cutShort("half", "content-filter"), cutShort("", "content-filter")] }, ({ events, prompt }) =>
+  it.effect("ends the run as failed; what was answered before it stays in the session", () =>
+    withAgent({ replies: [cutShort("half", "content-filter"), cutShort("", "content-filter")] }, ({ entries, events, prompt }) =>
       Effect.gen(function*() {
-        assert.deepStrictEqual(yield* prompt("hi"), { success: true, text: "half" })
-        assert.include(notesOf(events).join(), "warning: The provider's content filter")
         assert.isFalse((yield* prompt("hi")).success)
         assert.include(errorsOf(events)[0], "content filter")
+        assert.include(JSON.stringify(yield* entries), '"half"')
+        assert.isFalse((yield* prompt("hi")).success)
+        assert.include(errorsOf(events)[1], "content filter")
+      })))
+})
+
+describe("an answer that the provider pauses", () => {
+  it.effect("goes on, and is one answer", () =>
+    withAgent({ replies: [cutShort("first, ", "pause"), cutShort("", "pause"), says("second")] }, ({ asked, prompt }) =>
+      Effect.gen(function*() {
+        assert.deepStrictEqual(yield* prompt("hi"), { success: true, text: "first, second" })
+        assert.strictEqual(asked.length, 3)
+      })))
+
+  it.effect("does not go on for ever", () =>
+    withAgent({ replies: () => cutShort("on", "pause") }, ({ asked, events, prompt }) =>
+      Effect.gen(function*() {
+        assert.isFalse((yield* prompt("hi")).success)
+        assert.strictEqual(asked.length, 8)
+        assert.include(errorsOf(events)[0], "paused")
       })))
 })
 

@@ -17,7 +17,7 @@ type Part = Response.StreamPartEncoded
 /** What the model does when it is asked: it answers, fails, or hangs after what it said. */
 export type Reply = ReadonlyArray<Part> | AiError.AiError | { readonly hangAfter: ReadonlyArray<Part> } | { readonly breakAfter: ReadonlyArray<Part>; readonly error: AiError.AiError }
 
-const finish = (reason: "stop" | "tool-calls" | "length" | "content-filter", input = 5): Part => ({
+const finish = (reason: "stop" | "tool-calls" | "length" | "content-filter" | "pause", input = 5): Part => ({
   type: "finish",
   reason,
   usage: { inputTokens: { uncached: input - 2, total: input, cacheRead: 2, cacheWrite: undefined }, outputTokens: { total: 7, text: undefined, reasoning: undefined } },
@@ -32,7 +32,7 @@ const words = (text: string): ReadonlyArray<Part> => [
 /** An answer of text; the provider counts `input` tokens for its request. */
 export const says = (text: string, input?: number): Reply => [...words(text), finish("stop", input)]
 /** An answer of text that does not end by itself. */
-export const cutShort = (text: string, reason: "length" | "content-filter"): Reply => [...words(text), finish(reason)]
+export const cutShort = (text: string, reason: "length" | "content-filter" | "pause"): Reply => [...words(text), finish(reason)]
 /** An answer that breaks off behind its text. */
 export const breaksAfter = (text: string, reason: AiError.AiErrorReason): Reply => ({ breakAfter: words(text).slice(0, 2), error: AiError.make({ module: "Test", method: "streamText", reason }) })
 /** An answer that calls tools, one after the other; `id` defaults to the tool's name. */

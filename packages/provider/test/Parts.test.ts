@@ -5,8 +5,8 @@ import type { AiStreamPart } from "../src/AiSdk/Model.ts"
 import { makePartsDecoder } from "../src/AiSdk/Parts.ts"
 
 const none = { total: undefined, noCache: undefined, cacheRead: undefined, cacheWrite: undefined }
-const finish = (unified: "stop" | "length" | "error" | "interrupted"): AiStreamPart =>
-  ({ type: "finish", finishReason: { unified, raw: undefined }, usage: { inputTokens: none, outputTokens: { total: undefined, text: undefined, reasoning: undefined } } })
+const finish = (unified: "stop" | "length" | "error" | "interrupted", raw?: string): AiStreamPart =>
+  ({ type: "finish", finishReason: { unified, raw }, usage: { inputTokens: none, outputTokens: { total: undefined, text: undefined, reasoning: undefined } } })
 const call = (input: string): AiStreamPart => ({ type: "tool-call", toolCallId: "t", toolName: "read", input })
 const decode = (...chunks: ReadonlyArray<ReadonlyArray<AiStreamPart>>) => {
   const decoder = makePartsDecoder()
@@ -21,6 +21,11 @@ describe("the decoder of parts", () => {
       assert.strictEqual(found, ending)
       assert.strictEqual(out[1]!.filter((part) => part.type === "tool-call").length, count, reason)
     }
+  })
+
+  it("tells an answer that was paused from one that has ended", () => {
+    const reasons = ["pause_turn", "end_turn", undefined].map((raw) => decode([finish("stop", raw)]).out[0]?.map((part) => part.type === "finish" && part.reason))
+    assert.deepStrictEqual(reasons, [["pause"], ["stop"], ["stop"]])
   })
 
   it("takes nothing after the end", () => {

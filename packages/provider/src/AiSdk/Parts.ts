@@ -129,7 +129,8 @@ export const makePartsDecoder = ({ grammars = new Map(), ignore = () => false }:
     ending = { _tag: "Finished" }
     out.push(...held, {
       type: "finish",
-      reason: unified,
+      // The SDK takes it for an end, and the model would have gone on.
+      reason: raw === "pause_turn" ? "pause" : unified,
       usage: usage(part.usage),
       ...(raw === undefined ? {} : { metadata: { nimlet: { reason: raw } } })
     })
