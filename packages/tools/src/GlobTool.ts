@@ -22,6 +22,15 @@ export const splitPattern = (pattern: string): { readonly folder: string; readon
   return { folder: folder === "" && at > 0 ? "/" : folder, rest: segments.slice(at).join("/") }
 }
 
+/** Why a pattern can match nothing; undefined when it can. */
+const patternFault = (pattern: string): string | undefined => {
+  if (pattern.trim() === "") return "pattern: it is empty; ** stands for all files"
+  const braces = pattern.replaceAll(/\\.|\[[^\]]*\]/g, "").replaceAll(/[^{}]/g, "")
+  let open = 0
+  for (const brace of braces) open = Math.max(0, open + (brace === "{" ? 1 : -1))
+  return open > 0 ? "pattern: it has a { without }; \\{ stands for the character" : undefined
+}
+
 /** The `glob` tool. */
 export const globTool: Tool<Operations> = {
   name: "glob",
@@ -39,7 +48,10 @@ export const globTool: Tool<Operations> = {
   capabilities: ["read"],
   run: Effect.fnUntraced(function*(args) {
     const { files, search } = yield* Operations
-    const { folder, rest } = splitPattern(textArgument(args, "pattern") ?? "")
+    const pattern = textArgument(args, "pattern") ?? ""
+    const fault = patternFault(pattern)
+    if (fault !== undefined) return errorResult(fault)
+    const { folder, rest } = splitPattern(pattern)
     const start = textArgument(args, "path")
     const place = yield* files.locate(start === undefined || folder.startsWith("/") ? folder || "." : `${start}/${folder}`)
     if (!place.exists) return textResult("No files.")

@@ -52,6 +52,7 @@ export const writeTool: Tool<Operations> = {
       Effect.gen(function*() {
         // Whether it exists is only known once nobody else writes it.
         const file = yield* files.locate(path)
+        if (file.exists && (yield* files.info(file)).kind === "directory") return errorResult(`${file.shown} is a folder; give the path of a file in it`)
         if (file.exists && !isSet(args, "overwrite")) {
           return errorResult(`${file.shown} already exists; use edit, or write with overwrite: true`)
         }

@@ -159,6 +159,14 @@ describe("write", () => {
       assert.strictEqual(yield* w.mode("f"), 0o750)
     })))
 
+  it.effect("does not advise to overwrite what is no file", () =>
+    inWorkspace((w) => Effect.gen(function*() {
+      yield* w.put("folder/x", "")
+      const { isError, text } = yield* write({ path: "folder", content: "1" })
+      assert.isTrue(isError)
+      assert.strictEqual(text, "folder is a folder; give the path of a file in it")
+    })))
+
   it.effect("of two that make the same new file at once, one is refused", () =>
     inWorkspace((w) => Effect.gen(function*() {
       const results = yield* Effect.all([write({ path: "f", content: "1" }), write({ path: "./f", content: "2" })], { concurrency: "unbounded" })

@@ -182,6 +182,17 @@ describe("glob", () => {
       assert.deepStrictEqual(yield* files({ pattern: "gen/a.ts" }), ["gen/a.ts"])
     })))
 
+  it.effect("names what is wrong with a pattern that can match nothing", () =>
+    inWorkspace((w) => Effect.gen(function*() {
+      yield* w.put("a.ts", "")
+      for (const [pattern, fault] of [["", "empty"], ["{a,b.ts", "{ without }"], ["src/*.{ts", "{ without }"]] as const) {
+        const { isError, text } = yield* glob({ pattern })
+        assert.isTrue(isError, pattern)
+        assert.include(text, fault)
+      }
+      for (const pattern of ["[{]*", "\\{*", "*.{ts,js}"]) assert.isFalse((yield* glob({ pattern, include_ignored: true })).isError, pattern)
+    })))
+
   it.live("says what ignore rules hide, and lists it on request", () =>
     inProject(() => Effect.gen(function*() {
       assert.strictEqual((yield* glob({ pattern: "gen/*" })).text, "No files. Ignored files match, e.g. gen/a.ts; include_ignored shows them.")
