@@ -8,9 +8,10 @@ const quietMillis = 60_000
 
 const howOf = (cause: Cause.Cause<unknown>): string => {
   const error = Cause.squash(cause)
-  return error instanceof ExtensionCrashed || error instanceof ExtensionMute ? error.reason : `failed: ${Cause.pretty(cause)}`
+  return error instanceof ExtensionCrashed ? error.reason : `failed: ${Cause.pretty(cause)}`
 }
 
+/** So is what left requests unanswered, by whoever asked. */
 const isMute = (cause: Cause.Cause<unknown>) => Cause.squash(cause) instanceof ExtensionMute
 
 /** A failed start is told by whoever started it. */
@@ -27,10 +28,7 @@ export const crashReporter = () => {
       const known = before !== undefined && event.at - before.at < quietMillis
       return known || isStartFailure(event.cause) || isMute(event.cause) ? undefined : `extension '${event.child}' ${how} unexpectedly`
     }
-    if (event._tag === "Quarantined" && before?.isMute === true) {
-      return `extension '${event.child}' ${before.how} and stays off; /extensions restart ${event.child} starts it again`
-    }
-    return event._tag === "Quarantined"
+    return event._tag === "Quarantined" && before?.isMute !== true
       ? `extension '${event.child}' ${before?.how ?? "ended"} too often and stays off until it is restarted by hand`
       : undefined
   }

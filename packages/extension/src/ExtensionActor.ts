@@ -7,7 +7,7 @@ import type { HostMessage, HostRequest, JsonObject, Registration } from "@nimlet
 import type { Countdown, Reply, Self, Stopwatch } from "@nimlet/actor"
 import { applySideEffects, SideEffectLimits } from "./ApplySideEffects.ts"
 import { Conversation } from "./Conversation.ts"
-import { CallFailed, ExtensionCrashed, ExtensionMute, StartFailed } from "./ExtensionError.ts"
+import { CallFailed, ExtensionCrashed, type ExtensionMute, StartFailed } from "./ExtensionError.ts"
 import { tapped } from "./FrameTap.ts"
 import { greet } from "./Handshake.ts"
 import { Inquiries } from "./Inquiries.ts"
@@ -54,7 +54,7 @@ export type ExtensionMail =
   /** Registration took too long. */
   | { readonly _tag: "Overdue" }
   /** So many requests in a row were waited for in vain. */
-  | { readonly _tag: "Mute"; readonly requests: number }
+  | { readonly _tag: "Mute"; readonly mute: ExtensionMute }
 
 /** What a life needs from the outside. */
 export interface LifeOptions {
@@ -359,7 +359,7 @@ const live = (options: LifeOptions, losses: Losses, self: Self<ExtensionMail>) =
             ? new ExtensionCrashed({ extension: key, reason: mail.how })
             : new StartFailed({ extension: key, reason: `it ${mail.how} before it registered` })
         case "Mute":
-          return yield* new ExtensionMute({ extension: key, requests: mail.requests })
+          return yield* mail.mute
         case "Overdue":
           if (registered) break
           if (transport.unfinished?.() === true) yield* options.warn(`extension '${key}' has written a line without its end; each line ends with a newline, and counts once that has come`)

@@ -170,7 +170,10 @@ export const startMember = Effect.fnUntraced(function*(options: MemberOptions) {
   const unanswered = (before: number) =>
     Effect.suspend(() => {
       meter.unanswered(before)
-      return meter.silence < mostUnanswered ? Effect.void : Effect.ignore(ref.tell({ _tag: "Mute", requests: meter.silence }))
+      if (meter.silence !== mostUnanswered) return Effect.void
+      const mute = new ExtensionMute({ extension: key, requests: meter.silence })
+      // Told at once: its end may take until the run is over.
+      return Effect.andThen(options.warn(`${mute.message} and stays off; /extensions restart ${key} starts it again`), Effect.ignore(ref.tell({ _tag: "Mute", mute })))
     })
 
   const ask = (unsent: Unsent, { fallbackSeconds, onUpdate }: RequestOptions) =>
