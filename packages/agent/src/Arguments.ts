@@ -3,13 +3,13 @@
  * is loaded with the first call, since a turn without tools needs none.
  */
 import { Effect, Result } from "effect"
-import type { JsonObject } from "@nimlet/protocol"
+import { beginningOf, type JsonObject } from "@nimlet/protocol"
 import type { Errors } from "./JsonSchema.ts"
 import { withinMillis } from "./TimeLimit.ts"
 
 /** What the model reads of arguments that are not JSON: why, as far as is known, and what it sent. */
 export const unreadable = (sent: unknown, problem?: string): string =>
-  `The arguments are not valid JSON${problem === undefined ? "" : ` (${problem})`}${typeof sent === "string" && sent !== "" ? `: ${sent.slice(0, 400)}` : ""}`
+  `The arguments are not valid JSON${problem === undefined ? "" : ` (${problem})`}${typeof sent === "string" && sent !== "" ? `: ${beginningOf(sent, 400)}` : ""}`
 
 /** The arguments of a call as an object, or why they are none. Nothing, null and the empty text mean `{}`. */
 export const argumentsOf = (sent: unknown): Result.Result<JsonObject, string> => {

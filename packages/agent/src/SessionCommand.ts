@@ -1,5 +1,6 @@
 /** `/session`: tells of the open session, finds others, and names, deletes and brings back those that are not open. */
 import { Effect } from "effect"
+import { beginningOf } from "@nimlet/protocol"
 import { isUser, type Session, type Sessions, type SessionSummary, titleOf } from "@nimlet/session"
 import type { Ledger } from "./Ledger.ts"
 
@@ -26,7 +27,7 @@ const failed = (text: string): SessionCommandOutcome => ({ done: false, text })
 
 const lineOf = ({ firstText, id, name = "" }: SessionSummary, open: string): string => {
   const [title = ""] = (name === "" ? firstText : name).trim().split("\n")
-  return `${id === open ? "*" : " "} ${id}  ${title.length > titleLength ? `${title.slice(0, titleLength - 1)}…` : title}`.trimEnd()
+  return `${id === open ? "*" : " "} ${id}  ${title.length > titleLength ? `${beginningOf(title, titleLength - 1)}…` : title}`.trimEnd()
 }
 
 const present = Effect.fnUntraced(function*(session: Session) {

@@ -7,7 +7,7 @@ import type { AiError } from "effect/ai/AiError"
 import * as LanguageModel from "effect/ai/LanguageModel"
 import * as Prompt from "effect/ai/Prompt"
 import type * as Response from "effect/ai/Response"
-import type { AnswerDelta, ContentPart, JsonObject, RunPlace, Usage } from "@nimlet/protocol"
+import { type AnswerDelta, type ContentPart, endsInHalf, type JsonObject, type RunPlace, type Usage } from "@nimlet/protocol"
 import { Thinking, type ThinkingLevel, toolCallParseError } from "@nimlet/provider"
 import { EventSink } from "./EventSink.ts"
 import type { AnswerWatch } from "./ModuleEvents.ts"
@@ -49,7 +49,7 @@ export interface Answer {
 }
 
 type Parts = ReadonlyArray<Response.AnyPart>
-type Block = { readonly kind: "text" | "thinking"; readonly index: number; text: string; data: JsonObject | undefined }
+type Block = { readonly kind: "text" | "thinking"; readonly index: number; text: string; half: string; data: JsonObject | undefined }
 
 const usageOf = (usage: Response.Usage): Usage | undefined => {
   const { inputTokens, outputTokens } = usage
@@ -83,7 +83,7 @@ const isBlank = (input: unknown): boolean =>
 
 /**
  * Folds the parts of one answer. `fold` takes a chunk, as one network read brought it, and returns what of it is worth
- * telling at once: neighbouring deltas of one kind are one delta.
+ * telling at once: neighbouring deltas of one kind are one delta, and a character whose halves come apart is told whole.
  */
 export const makeFold = (asked: string) => {
   const blocks = new Map<string, Block>()
@@ -93,7 +93,7 @@ export const makeFold = (asked: string) => {
   let finish: Response.FinishReason = "unknown"
 
   const open = (key: string, kind: Block["kind"], data: JsonObject | undefined): Block => {
-    const block: Block = { kind, index: content.length, text: "", data }
+    const block: Block = { kind, index: content.length, text: "", half: "", data }
     blocks.set(key, block)
     content.push(block)
     return block
@@ -108,10 +108,23 @@ export const makeFold = (asked: string) => {
     const say = (kind: Block["kind"], key: string, delta: string) => {
       if (delta === "") return
       const block = blocks.get(key) ?? open(key, kind, undefined)
+      const come = block.half + delta
+      block.half = endsInHalf(come) ? come.slice(-1) : ""
+      tell(block, come.slice(0, come.length - block.half.length).toWellFormed())
+    }
+    /** The half of a character that nothing more follows. */
+    const end = (block: Block | undefined) => {
+      if (block === undefined || block.half === "") return
+      block.half = ""
+      tell(block, "\ufffd")
+    }
+    const tell = (block: Block, delta: string) => {
+      const { index, kind } = block
+      if (delta === "") return
       block.text += delta
       const last = told.at(-1)
-      if (last?.kind === kind && last.index === block.index) told[told.length - 1] = { ...last, delta: last.delta + delta }
-      else told.push({ kind, index: block.index, delta })
+      if (last?.kind === kind && last.index === index) told[told.length - 1] = { ...last, delta: last.delta + delta }
+      else told.push({ kind, index, delta })
     }
     for (const part of parts) {
       switch (part.type) {
@@ -125,6 +138,7 @@ export const makeFold = (asked: string) => {
           say("text", `text ${part.id}`, part.delta)
           break
         case "text-end":
+          end(blocks.get(`text ${part.id}`))
           close(`text ${part.id}`, dataOf(part.metadata))
           break
         case "reasoning-start":
@@ -135,6 +149,7 @@ export const makeFold = (asked: string) => {
           close(`thinking ${part.id}`, dataOf(part.metadata))
           break
         case "reasoning-end":
+          end(blocks.get(`thinking ${part.id}`))
           close(`thinking ${part.id}`, dataOf(part.metadata))
           break
         case "tool-call": {
@@ -153,6 +168,7 @@ export const makeFold = (asked: string) => {
           break
         }
         case "finish":
+          for (const block of blocks.values()) end(block)
           usage = usageOf(part.usage)
           finish = part.reason
           break

@@ -31,6 +31,24 @@ describe("makeFold", () => {
     assert.strictEqual(model, "asked")
   })
 
+  it("tells a character whole whose halves come apart, and a half that nothing follows as U+FFFD", () => {
+    const { answer, fold } = makeFold("m")
+    const told = [
+      [text("1", "a\ud83d"), thought("0", "\ud83d")],
+      [text("1", "\ude00b\ud83d")],
+      [text("1", "c\udc00\ud83d"), thought("0", "\ude00"), Response.makePart("text-end", { id: "1" })],
+      [text("2", "d\ud83d"), Response.makePart("finish", { reason: "stop", usage: new Response.Usage({ inputTokens: {}, outputTokens: {} }), response: undefined })]
+    ].flatMap((parts) => fold(parts as Parameters<typeof fold>[0]))
+    const said = (kind: string) => told.filter((one) => one.kind === kind).flatMap((one) => "delta" in one ? [one.delta] : [])
+    assert.deepStrictEqual(said("text"), ["a", "😀b", "\ufffdc\ufffd", "\ufffd", "d\ufffd"])
+    assert.deepStrictEqual(said("thinking"), ["😀"])
+    assert.deepStrictEqual(answer().content, [
+      { type: "text", text: "a😀b\ufffdc\ufffd\ufffd" },
+      { type: "thinking", thinking: "😀", signature: "" },
+      { type: "text", text: "d\ufffd" }
+    ])
+  })
+
   it("leaves out a text that stayed empty", () => {
     const { answer, fold } = makeFold("m")
     fold([Response.makePart("text-start", { id: "1" }), Response.makePart("text-end", { id: "1" })])

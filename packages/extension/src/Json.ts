@@ -1,13 +1,6 @@
 /** JSON text in and out. */
 import { Result } from "effect"
-import type { JsonObject } from "@nimlet/protocol"
-
-/** An escape of JSON from its backslash on: a pair of surrogates, half of one, or any other. */
-const escape = /\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|(u[dD][89a-fA-F][\da-fA-F]{2})|[^])/g
-
-/** The same JSON with U+FFFD for each half of a character, which a program that cuts texts writes and no provider and no file takes. */
-const wholeCharacters = (text: string): string =>
-  text.includes("\\ud") || text.includes("\\uD") ? text.replaceAll(escape, (whole, half: string | undefined) => half === undefined ? whole : "\\ufffd") : text
+import { type JsonObject, wholeCharacters } from "@nimlet/protocol"
 
 /** Parses JSON; fails with the parser's message. Texts in it are of whole characters. */
 export const parseJson = (text: string): Result.Result<unknown, string> =>

@@ -1,6 +1,6 @@
 /** What an extension answered to `tool` and `command`: what counts of it, and what is wrong with the rest. Pure. */
 import { Schema } from "effect"
-import { CommandReplyFields, imageFault, type JsonObject, ToolContent, ToolReplyFields, unsentImage } from "@nimlet/protocol"
+import { beginningOf, CommandReplyFields, imageFault, type JsonObject, ToolContent, ToolReplyFields, unsentImage } from "@nimlet/protocol"
 import { fieldsOf } from "./Fields.ts"
 import { isJsonObject } from "./Json.ts"
 import type { CommandReply, ToolReply } from "./Offer.ts"
@@ -39,7 +39,7 @@ const mostOfAnError = 2_000
 export const errorIn = ({ error }: JsonObject): string | undefined => {
   if (isAbsent(error) || error === "" || error === false) return undefined
   const said = isJsonObject(error) && typeof error.message === "string" ? error.message : error
-  return (typeof said === "string" ? said : JSON.stringify(said)).slice(0, mostOfAnError)
+  return beginningOf(typeof said === "string" ? said : JSON.stringify(said), mostOfAnError)
 }
 
 const text = (said: string) => ({ type: "text", text: said }) as const

@@ -4,6 +4,7 @@
  * `tool_result`, `answer` on `run_end`, and what RPC mode adds.
  */
 import type { AgentEvent } from "./AgentEvent.ts"
+import { wholeCharacters } from "./WholeCharacters.ts"
 
 /** The two records that frame every stream. */
 export type SessionRecord =
@@ -27,14 +28,14 @@ export const encodeRecord = (event: AgentEvent | SessionRecord, more?: Readonly<
   if (event.type === "diagnostic" && event.level === "info") return undefined
   if (event.type === "message") {
     const { content, role, type, ...place } = event
-    return JSON.stringify({ version: 1, type, role, content, ...place })
+    return wholeCharacters(JSON.stringify({ version: 1, type, role, content, ...place }))
   }
   const { details: _, duration_ms, followed: _followed, prompt, ...rest }: Omittable = event
-  return JSON.stringify({
+  return wholeCharacters(JSON.stringify({
     version: 1,
     ...rest,
     prompt: prompt === "" ? undefined : prompt,
     ...more,
     duration_ms: duration_ms === undefined || Math.round(duration_ms) === 0 ? undefined : Math.round(duration_ms)
-  })
+  }))
 }

@@ -3,6 +3,7 @@
  * reply to it carries.
  */
 import { Result, Schema } from "effect"
+import { wholeCharacters } from "./WholeCharacters.ts"
 
 const text = Schema.String
 /** Empty would mean the usual one, and name something else than the client meant. */
@@ -115,7 +116,7 @@ const decode = Schema.decodeUnknownResult(RpcCommand)
 const isObject = (value: unknown): value is { readonly [key: string]: unknown } => typeof value === "object" && value !== null && !Array.isArray(value)
 
 const parse = (line: string): Result.Result<unknown, string> =>
-  Result.try({ try: (): unknown => JSON.parse(line), catch: (error) => error instanceof Error ? error.message : String(error) })
+  Result.try({ try: (): unknown => JSON.parse(wholeCharacters(line)), catch: (error) => error instanceof Error ? error.message : String(error) })
 
 /** Reads one line. Pure. */
 export const decodeRpcCommand = (line: string): Result.Result<RpcCommand, RpcRefusal> => {

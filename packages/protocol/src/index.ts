@@ -1,3 +1,4 @@
+export * from "./WholeCharacters.ts"
 export * from "./Content.ts"
 export * from "./ConstrainedSampling.ts"
 export * from "./SessionEntry.ts"

@@ -3,7 +3,7 @@ import { Duration, Predicate } from "effect"
 import type * as AiError from "effect/ai/AiError"
 import { retryAfterOf } from "./Retry.ts"
 
-const oneLine = (text: string): string => text.trim().split("\n", 1)[0]?.slice(0, 300) ?? ""
+const oneLine = (text: string): string => text.trim().split("\n", 1)[0]?.slice(0, 300).toWellFormed() ?? ""
 
 /** What the provider itself said, where it did. */
 const saidBy = (reason: AiError.AiErrorReason): string => {

@@ -3,7 +3,7 @@
  * written whole or not at all. What makes the page is loaded when it is first used.
  */
 import { Effect, FileSystem, type PlatformError, Random, Result, Stream } from "effect"
-import type { SessionHeader } from "@nimlet/protocol"
+import { beginningOf, type SessionHeader } from "@nimlet/protocol"
 import { type Entries } from "./Calls.ts"
 import type { PageAbout } from "./ExportPage.ts"
 import { wordsOf } from "./ForkPoint.ts"
@@ -31,7 +31,7 @@ export const defaultPageName = (id: string): string => `nimlet-session-${id}.htm
 
 const firstLine = (text: string): string => {
   const [line = ""] = text.trimStart().split("\n")
-  return line.length > titleLength ? `${line.slice(0, titleLength - 1)}…` : line
+  return line.length > titleLength ? `${beginningOf(line, titleLength - 1)}…` : line
 }
 
 /** What stands above the page of an open session. */

@@ -1,5 +1,5 @@
 /** Entries of a session as pieces of a page. Pure. */
-import type { AssistantEntry, ContentPart, ImagePart, JsonObject, ToolResultEntry, ToolUsePart, Usage } from "@nimlet/protocol"
+import { type AssistantEntry, beginningOf, type ContentPart, type ImagePart, type JsonObject, type ToolResultEntry, type ToolUsePart, type Usage } from "@nimlet/protocol"
 import { clipHtml, diffCounts, diffHtml, durationText, escapeHtml, grouped, preformatted, proseHtml, tokensText } from "./ExportText.ts"
 
 /** How much of one text is shown, in characters, and of a diff, in lines. */
@@ -79,7 +79,7 @@ const telling = ["command", "path", "pattern", "operation", "query", "url", "nam
 const aboutCall = (input: unknown): string => {
   const words = isObject(input) ? telling.flatMap((key) => typeof input[key] === "string" ? [input[key]] : []) : []
   const text = (words.length > 0 ? words.join(" ") : jsonText(input)).replaceAll(/\s+/g, " ")
-  return text.length > 140 ? `${text.slice(0, 139)}…` : text
+  return text.length > 140 ? `${beginningOf(text, 139)}…` : text
 }
 
 /** Arguments a line each; texts of several lines as they stand. */

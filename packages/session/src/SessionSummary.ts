@@ -1,6 +1,6 @@
 /** A session in a list: what the head and the tail of its file say, the rest unread however long it is. */
 import { Effect, FileSystem, Result } from "effect"
-import { type SessionHeader, textOf } from "@nimlet/protocol"
+import { beginningOf, type SessionHeader, textOf } from "@nimlet/protocol"
 import { isKnownEntry, parseLine } from "./SessionLines.ts"
 
 /** A session in a list. */
@@ -88,9 +88,9 @@ const begunText = (line: string): string => {
 const firstTextOf = (head: string): string => {
   for (const line of head.split("\n")) {
     const entry = aUser.test(line) ? entryOf(line) : undefined
-    if (entry?.type === "user") return textOf(entry.content).slice(0, firstTextLength)
+    if (entry?.type === "user") return beginningOf(textOf(entry.content), firstTextLength)
   }
-  return begunText(head.slice(head.lastIndexOf("\n") + 1)).slice(0, firstTextLength)
+  return beginningOf(begunText(head.slice(head.lastIndexOf("\n") + 1)).toWellFormed(), firstTextLength)
 }
 
 /** What the ends of a session file say. Pure. */

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Option } from "effect"
 import { encodeLine, parseSession } from "../src/SessionLines.ts"
+import { summarise } from "../src/SessionSummary.ts"
 
 const header = encodeLine({ type: "session", workspace: "/w" })
 const user = (text: string) => encodeLine({ type: "user", role: "user", content: [{ type: "text", text }] })
@@ -34,5 +35,15 @@ describe("parseSession", () => {
 
   it("ends lines at LF alone", () => {
     assert.deepStrictEqual(texts(header + user("one\u2028two\r three")), [`[{"type":"text","text":"one\u2028two\\r three"}]`])
+  })
+})
+
+describe("summarise", () => {
+  it("cuts the first text between characters, also where the head of the file ends within it", () => {
+    const head = header + user(`a${"😀".repeat(3000)}`)
+    for (const part of [head, head.slice(0, 5000), head.slice(0, 5001)]) {
+      const { firstText } = summarise("1", { head: part, tail: "" }, { bytes: 1, modified: 1 })
+      assert.isTrue(firstText.isWellFormed() && firstText.startsWith("a😀") && firstText.length === 3999)
+    }
   })
 })

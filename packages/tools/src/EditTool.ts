@@ -1,6 +1,6 @@
 /** `edit`: exact texts replaced in one file, all or nothing. */
 import { Effect, Result } from "effect"
-import type { JsonObject } from "@nimlet/protocol"
+import { beginningOf, type JsonObject } from "@nimlet/protocol"
 import { isSet, textArgument } from "./Arguments.ts"
 import { applyReplacements, MAX_OCCURRENCES } from "./EditMatch.ts"
 import type { Edited, EditFailure, Replacement } from "./EditMatch.ts"
@@ -52,7 +52,7 @@ const unfit = (replacements: ReadonlyArray<Replacement>, encoding: EncodingName)
   return undefined
 }
 
-const clipped = (line: string): string => line.length > MAX_LINE_CHARS ? `${line.slice(0, MAX_LINE_CHARS)}...` : line
+const clipped = (line: string): string => line.length > MAX_LINE_CHARS ? `${beginningOf(line, MAX_LINE_CHARS)}...` : line
 
 /** Why an edit failed, for the model; nothing was written. */
 const explain = (failure: EditFailure, count: number, file: Located, version: string): string => {

@@ -1,7 +1,7 @@
 /** The one writer of RPC mode: events of the agent and records of our own, each whole on a line. */
 import { Effect } from "effect"
 import type { AgentEvent, ResponseRecord, SessionRecord, UiRecord } from "@nimlet/protocol"
-import { encodeRecord } from "@nimlet/protocol"
+import { encodeRecord, wholeCharacters } from "@nimlet/protocol"
 
 /** Writes records. */
 export interface RpcWriter {
@@ -14,7 +14,7 @@ export interface RpcWriter {
 
 /** Writes to `line`; `attended` tells whether the client shows what a person would see. */
 export const makeRpcWriter = (line: (text: string) => Effect.Effect<void>, attended: () => boolean): RpcWriter => {
-  const ui = (record: UiRecord) => attended() ? line(JSON.stringify(record)) : Effect.void
+  const ui = (record: UiRecord) => attended() ? line(wholeCharacters(JSON.stringify(record))) : Effect.void
   return {
     event: (event, more) => {
       const record = encodeRecord(event, more)
@@ -23,6 +23,6 @@ export const makeRpcWriter = (line: (text: string) => Effect.Effect<void>, atten
       return event.type === "diagnostic" ? ui({ version: 1, type: "notice", level: event.level, message: event.message }) : Effect.void
     },
     ui,
-    reply: (id, reply) => line(JSON.stringify({ version: 1, type: "response", id, ...reply }))
+    reply: (id, reply) => line(wholeCharacters(JSON.stringify({ version: 1, type: "response", id, ...reply })))
   }
 }

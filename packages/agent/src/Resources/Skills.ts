@@ -1,5 +1,6 @@
 /** Skills: folders with a `SKILL.md`, of which the model is told name and purpose and reads the rest when it needs it (seed 000, "Discovery order"). */
 import { Effect, Option, Path } from "effect"
+import { beginningOf } from "@nimlet/protocol"
 import type { SkillFile } from "@nimlet/tools"
 import { sheetOf } from "./FrontMatter.ts"
 import { lastOfEach, pathsIn, type ResourceRoot, textIn } from "./ResourceFile.ts"
@@ -21,7 +22,7 @@ export const skillOf = (file: string, folder: string, text: string): Skill => {
   const { body, fields } = sheetOf(text.split("\n", headLines).join("\n"))
   const first = body.split("\n").find((line) => line.trim() !== "" && !line.startsWith("#")) ?? ""
   const description = (fields.get("description") ?? first).replaceAll(/\s+/g, " ").trim()
-  return { name: fields.get("name") || folder, file, description: description.slice(0, mostDescription) }
+  return { name: fields.get("name") || folder, file, description: beginningOf(description, mostDescription) }
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Asks the subscribers of an event and folds their replies. */
 import { Effect, type Scope } from "effect"
-import { HookEvents, type HookKind, type HookName, type HookPayload, type HookReply, type JsonObject } from "@nimlet/protocol"
+import { beginningOf, HookEvents, type HookKind, type HookName, type HookPayload, type HookReply, type JsonObject } from "@nimlet/protocol"
 import { Diagnostics } from "../Diagnostics.ts"
 import { CallFailed, toldOf } from "../ExtensionError.ts"
 import { fieldsOf } from "../Fields.ts"
@@ -57,7 +57,7 @@ export const makeDispatcher = (subscribersOf: (event: HookName) => ReadonlyArray
       missing.delete(subscriber.key)
       // No field of any event: an author who says so means that it could not be handled.
       const detail = errorIn(line)
-      if (detail !== undefined) return Effect.fail(new CallFailed({ extension: subscriber.key, reason: "threw", detail: detail.slice(0, 500) }))
+      if (detail !== undefined) return Effect.fail(new CallFailed({ extension: subscriber.key, reason: "threw", detail: beginningOf(detail, 500) }))
       const { bad, values } = decoderOf(event)(line)
       // The decoder was made from this event's own row of the table.
       const reply = { values: values as HookReply<N>, bad }

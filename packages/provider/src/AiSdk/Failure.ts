@@ -91,7 +91,7 @@ export const reasonFromStatus = (options: {
   readonly now: number
 }): AiError.AiErrorReason => {
   const { status } = options
-  const description = options.description.slice(0, LIMIT)
+  const description = options.description.slice(0, LIMIT).toWellFormed()
   const headers = options.headers ?? {}
   const http = { response: { status, headers } }
   const wait = retryAfter(headers, options.now)
@@ -152,7 +152,7 @@ const reasonOf = (error: unknown, request: FailedRequest): AiError.AiErrorReason
   }
   if (status !== undefined) return cutShort(`the answer broke off: ${describe(chain.at(-1), "connection lost")}`)
   const garbled = chain.find((at) => GARBLED.has(text(at, "name") ?? ""))
-  if (garbled !== undefined) return cutShort(describe(garbled, "the answer could not be read").slice(0, LIMIT))
+  if (garbled !== undefined) return cutShort(describe(garbled, "the answer could not be read").slice(0, LIMIT).toWellFormed())
   // Only requests that never got an answer are left: the SDK marks them retryable, or `fetch` threw its TypeError.
   const network = chain.some((at) => Predicate.hasProperty(at, "isRetryable") && at.isRetryable === true) ||
     chain.some((at) => at instanceof TypeError && /fetch failed|terminated/i.test(at.message))
@@ -161,11 +161,11 @@ const reasonOf = (error: unknown, request: FailedRequest): AiError.AiErrorReason
       reason: "TransportError",
       method: "POST",
       url: request.url,
-      description: describe(chain.at(-1), "no connection").slice(0, LIMIT)
+      description: describe(chain.at(-1), "no connection").slice(0, LIMIT).toWellFormed()
     })
   }
-  if (request.answered === true || Predicate.isObject(error) && !(error instanceof Error)) return cutShort((error instanceof Error ? describe(error, "the answer could not be read") : JSON.stringify(error)).slice(0, LIMIT))
-  return new AiError.UnknownError({ description: describe(error, String(error)).slice(0, LIMIT) })
+  if (request.answered === true || Predicate.isObject(error) && !(error instanceof Error)) return cutShort((error instanceof Error ? describe(error, "the answer could not be read") : JSON.stringify(error)).slice(0, LIMIT).toWellFormed())
+  return new AiError.UnknownError({ description: describe(error, String(error)).slice(0, LIMIT).toWellFormed() })
 }
 
 /** The `AiError` of anything thrown by, or streamed as an error from, an AI SDK provider. An `AiError` of ours inside comes out as it is. */
