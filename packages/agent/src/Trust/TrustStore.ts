@@ -28,7 +28,9 @@ const parse = (text: string): { readonly [project: string]: unknown } | undefine
 
 const readAll = Effect.fnUntraced(function*(file: string) {
   const fs = yield* FileSystem.FileSystem
-  const text = yield* fs.readFileString(file).pipe(
+  // A pipe would be waited for, and a device has no end.
+  const text = yield* fs.stat(file).pipe(
+    Effect.flatMap(({ type }) => type === "File" ? fs.readFileString(file) : Effect.succeed("")),
     Effect.catchReason("PlatformError", "NotFound", () => Effect.succeed(`{"projects":{}}`)),
     Effect.orElseSucceed(() => "")
   )
