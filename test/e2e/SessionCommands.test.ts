@@ -38,9 +38,26 @@ describe("nimlet sessions", () => {
     expect((await sessions(space, "list", "LIST", "files")).out).toContain(id)
     expect(await sessions(space, "list", "files", "zebra")).toEqual({ code: 0, out: "No session with 'files zebra' of this folder; --everywhere looks in all folders.\n", err: "" })
     const elsewhere = await space.nimlet(["sessions", "list", "--json"], { cwd: space.home })
-    expect(JSON.parse(elsewhere.stdout)).toEqual({ sessions: [] })
+    expect(JSON.parse(elsewhere.stdout)).toEqual({ sessions: [], without_header: [] })
     const all = await space.nimlet(["sessions", "list", "--everywhere", "--json"], { cwd: space.home })
     expect(JSON.parse(all.stdout).sessions).toMatchObject([{ id: other, title: "", workspace: space.work, first_text: "grep needle" }, { id, parent: null }])
+  })
+
+  it("says that one has lost its header, in a list and where it is not gone on with, and has it again afterwards", async () => {
+    const { id, space } = await withSession()
+    await using _ = space
+    const file = join(folderOf(space), `${id}.jsonl`)
+    writeFileSync(file, readFileSync(file, "utf8").replace(/^.*/, "garbage"))
+    const told = `1 session of no known folder, the header is lost: ${id}.`
+    const { out } = await sessions(space, "list")
+    expect(out).toContain(told)
+    expect(out).toContain("No session of this folder")
+    expect(JSON.parse((await sessions(space, "list", "--json")).out)).toEqual({ sessions: [], without_header: [id] })
+    expect((await space.nimlet(["--resume", "list the files"])).stderr).toContain(told)
+    await space.nimlet(["--session", id, "list the files"])
+    const after = (await sessions(space, "list")).out
+    expect(after).toContain(id)
+    expect(after).not.toContain("no known folder")
   })
 
   it("tells what one holds, numbers its messages, and forks before one of them", async () => {

@@ -37,20 +37,22 @@ const failedRun: RunResult = { success: false, text: "" }
 const without = (environment: Host["environment"], names: ReadonlyArray<string>): Record<string, string> =>
   Object.fromEntries(Object.entries(environment).filter(([name]) => !names.includes(name)))
 
-const openSession = Effect.fnUntraced(function*(invocation: Invocation, workspace: string, folder: string) {
+const openSession = Effect.fnUntraced(function*(invocation: Invocation, workspace: string, folder: string, notice: Mode["notice"]) {
   const sessions = yield* Sessions
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const { persist, session } = invocation
-  const id = session.kind === "id"
-    ? Option.some(session.id)
-    : session.kind === "latest"
+  const { id, unheaded } = session.kind === "latest"
     ? yield* sessions.latest(workspace)
-    : Option.none<string>()
+    : { id: session.kind === "id" ? Option.some(session.id) : Option.none<string>(), unheaded: [] }
+  if (unheaded.length > 0) {
+    const { lostHeaders } = yield* Effect.promise(() => import("./report/SessionText.ts"))
+    yield* notice(lostHeaders(unheaded))
+  }
   if (Option.isNone(id)) return { session: yield* sessions.create({ workspace, persist }), bytes: 0 }
   const info = yield* Effect.option(fs.stat(path.join(folder, `${id.value}.jsonl`)))
   const bytes = Option.match(info, { onNone: () => 0, onSome: ({ size }) => Number(size) })
-  return { session: yield* reading(bytes, sessions.open(id.value)), bytes }
+  return { session: yield* reading(bytes, sessions.open(id.value, workspace)), bytes }
 })
 
 /** Where sessions are kept. */
@@ -173,7 +175,7 @@ export const run = Effect.fnUntraced(function*(
   const { settings } = inForce
   yield* Effect.forEach(inForce.warnings, mode.notice, { discard: true })
   const sessions = yield* Layer.build(Sessions.layer(sessionFolder(settings, host, path), host))
-  const { bytes, session } = yield* openSession(invocation, workspace, sessionFolder(settings, host, path)).pipe(Effect.provideContext(sessions))
+  const { bytes, session } = yield* openSession(invocation, workspace, sessionFolder(settings, host, path), mode.notice).pipe(Effect.provideContext(sessions))
   const chosen = chooseExtensions({ invocation: { ...invocation, approve: trust.current().trusted }, settings, host, workspace, path })
   const discovered = yield* Effect.cached(discover(chosen))
   const found = Effect.map(discovered, ({ found }) => found)

@@ -9,7 +9,7 @@ import { asLines } from "./modes/Print.ts"
 import { printable } from "./modes/TextRows.ts"
 import { Output } from "./Output.ts"
 import { remedyOf, type SessionFailure } from "./Remedy.ts"
-import { SessionList, sessionList, SessionReport, sessionReport } from "./report/SessionReport.ts"
+import { SessionList, sessionList, SessionReport, sessionReport, unheaded } from "./report/SessionReport.ts"
 import { listText, sessionText } from "./report/SessionText.ts"
 import { sessionFolder } from "./Run.ts"
 
@@ -27,7 +27,8 @@ type Needs = FileSystem.FileSystem | Path.Path | Output | Sessions
 const list = Effect.fnUntraced(function*({ host, invocation, workspace }: Request) {
   const { everywhere, json, operands } = invocation
   const query = operands.join(" ")
-  const found = sessionList(yield* (yield* Sessions).list({ query, ...(everywhere ? {} : { workspace }) }))
+  const all = yield* (yield* Sessions).list({ query })
+  const found = sessionList(all.filter((one) => everywhere || one.workspace === workspace), unheaded(all))
   yield* (yield* Output).out(json ? `${encodeList(found)}\n` : listText(found, { everywhere, home: host.home, words: query }))
 })
 

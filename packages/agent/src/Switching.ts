@@ -174,7 +174,7 @@ export const makeSwitching = Effect.fnUntraced(function*<E, R>(
     const { id, workspace } = current.session
     if (target.kind !== "resume") return target.kind === "fork" ? id : ""
     const asked = target.id === undefined || target.id === ""
-      ? Option.getOrUndefined(yield* sessions.latest(workspace, id))
+      ? Option.getOrUndefined((yield* sessions.latest(workspace, id)).id)
       : target.id
     if (asked === undefined) return yield* refused("There is no other session of this folder to resume.")
     return asked === id ? yield* refused(`Session ${id} is open already.`) : asked
@@ -202,7 +202,7 @@ export const makeSwitching = Effect.fnUntraced(function*<E, R>(
       case "new":
         return { session: yield* sessions.create({ workspace: session.workspace, persist: Option.isSome(session.path) }), text: "" }
       case "resume":
-        return { session: yield* sessions.open(id), text: "" }
+        return { session: yield* sessions.open(id, session.workspace), text: "" }
       case "fork":
       case "entry":
         return { session: yield* sessions.fork(session, point?.count ?? 0), text: point?.text ?? "" }

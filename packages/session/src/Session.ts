@@ -18,7 +18,7 @@ export type NewEntry = SessionEntry
 export interface Session {
   readonly id: string
   readonly workspace: string
-  /** What stands above its entries; a file that has lost its header has one with less in it. */
+  /** What stands above its entries; a file that has lost its header is given one, with less in it, with the next entry. */
   readonly header: SessionHeader
   /** The file, none for a session kept in memory. */
   readonly path: Option.Option<string>
@@ -82,12 +82,15 @@ export const openSession = Effect.fnUntraced(function*(
   const fresh: SessionHeader = { type: "session", version: 1, id, workspace, at: yield* isoTime }
   const header = Option.match(options.existing, {
     onNone: () => fresh,
-    onSome: (text) => Option.getOrElse(text.header, (): SessionHeader => ({ type: "session", id, workspace }))
+    onSome: (text) => Option.getOrElse(text.header, (): SessionHeader => ({ type: "session", version: 1, id, workspace }))
   })
+  const headed = Option.isSome(Option.flatMap(options.existing, (text) => text.header))
   const writer = path === undefined ? undefined : yield* makeWriter({
     path,
     claim: options.claim,
-    ...Option.match(options.existing, { onSome: ({ torn }) => ({ torn }), onNone: () => ({ torn: false, header: encodeLine(header) }) })
+    fresh: Option.isNone(options.existing),
+    torn: Option.exists(options.existing, ({ torn }) => torn),
+    ...(headed || workspace === "" ? {} : { header: encodeLine(header) })
   })
   const drafts = path === undefined ? noDrafts : yield* makeDrafts(path)
   const refused = (error: unknown) =>

@@ -1,5 +1,5 @@
 /** A session file read: its lines piece by piece, so that neither a long file nor a long line is held twice. */
-import { Effect, FileSystem, type PlatformError } from "effect"
+import { Effect, FileSystem, Option, type PlatformError } from "effect"
 import { SessionUnreadable, systemWord } from "./SessionError.ts"
 import { collectLines, type SessionText } from "./SessionLines.ts"
 
@@ -106,5 +106,6 @@ export const readSession = Effect.fnUntraced(function*(
   const text = done(torn)
   if (empty) return { ...text, damaged: [{ line: 1, reason: "the file is empty" }] }
   if (!isSession()) return yield* new SessionUnreadable({ path, cause: "it is no session: there is neither a header nor an entry in it" })
-  return text
+  const unheaded = Option.isNone(text.header) && !text.damaged.some(({ line }) => line === 1)
+  return unheaded ? { ...text, damaged: [{ line: 1, reason: "the header that should come first is missing" }, ...text.damaged] } : text
 })

@@ -3,12 +3,15 @@
  * waits here and goes first the next time.
  */
 import { Effect, Exit, FileSystem, Option, Path, type PlatformError, Scope, Semaphore } from "effect"
+import { restoreHeader } from "./LostHeader.ts"
 import { type SessionLocked, type SessionUnreadable, SessionUnwritable, systemWord } from "./SessionError.ts"
 
 /** Where lines go, and what must come before the first of them. */
 export interface WriterOptions {
   readonly path: string
-  /** The header of a new file; a file that is there already has none to come. */
+  /** Whether the file is to be made. */
+  readonly fresh: boolean
+  /** The header of a new file, or of one that has lost its own; any other has none to come. */
   readonly header?: string
   /** Whether the file ends in half a line. */
   readonly torn: boolean
@@ -46,8 +49,8 @@ export const makeWriter = Effect.fnUntraced(function*(
 ): Effect.fn.Return<SessionWriter, never, FileSystem.FileSystem | Path.Path | Scope.Scope> {
   const fs = yield* FileSystem.FileSystem
   const folder = (yield* Path.Path).dirname(options.path)
-  const fresh = options.header !== undefined
-  const waiting: Array<string> = fresh ? [options.header] : []
+  const { fresh, header } = options
+  const waiting: Array<string> = fresh && header !== undefined ? [header] : []
   // A scope of its own: the lock and the file outlive the last try to write.
   const inner = yield* Scope.make()
   let claimed = !fresh
@@ -59,13 +62,14 @@ export const makeWriter = Effect.fnUntraced(function*(
   const oneSync = Semaphore.makeUnsafe(1).withPermits(1)
   let named = !fresh
 
-  const entriesWaiting = () => waiting.length - (fresh && waiting[0] === options.header ? 1 : 0)
+  const entriesWaiting = () => waiting.length - (fresh && waiting[0] === header ? 1 : 0)
   const refused = (cause: string) => new SessionUnwritable({ path: options.path, cause, unsaved: entriesWaiting() })
 
   const open = Effect.fnUntraced(function*() {
     yield* fs.makeDirectory(folder, { recursive: true })
     if (!claimed) yield* Scope.provide(options.claim, inner)
     claimed = true
+    if (!fresh && header !== undefined) yield* Effect.provideService(restoreHeader(options.path, header), FileSystem.FileSystem, fs)
     const handle = yield* Scope.provide(fs.open(options.path, { flag: fresh ? "ax" : "a", mode: 0o600 }), inner)
     const end = fresh ? 0 : Number((yield* handle.stat).size)
     target = { handle, end, ragged: options.torn }
@@ -89,7 +93,16 @@ export const makeWriter = Effect.fnUntraced(function*(
     return whole
   })
 
+  /** Whoever cut the file or wrote into it meanwhile may have left half a line. */
+  const look = Effect.fnUntraced(function*(to: Target) {
+    const info = yield* Effect.option(to.handle.stat)
+    if (Option.isNone(info) || Number(info.value.size) === to.end) return
+    to.end = Number(info.value.size)
+    to.ragged = to.end > 0
+  })
+
   const put = Effect.fnUntraced(function*(to: Target, line: string) {
+    yield* look(to)
     const bytes = encoder.encode(to.ragged ? `\n${line}` : line)
     const written = yield* Effect.exit(to.handle.writeAll(bytes))
     if (Exit.isSuccess(written)) {

@@ -50,6 +50,12 @@ export interface CopyPoint {
   readonly message: number
 }
 
+/** The session that a folder is gone on with in, if there is one, and the ids of newer ones that may belong to any folder. */
+export interface Latest {
+  readonly id: Option.Option<string>
+  readonly unheaded: ReadonlyArray<string>
+}
+
 const extension = ".jsonl"
 const validId = /^[A-Za-z0-9_-]+$/
 const filesAtOnce = 16
@@ -81,14 +87,14 @@ const closable = Effect.fnUntraced(function*<E, R>(open: Effect.Effect<Omit<Sess
 export class Sessions extends Context.Service<Sessions, {
   /** A new session; nothing is on disk before its first entry. */
   readonly create: (options: NewSession) => Effect.Effect<Session, never, Scope.Scope>
-  /** The session of this id with all that it holds; what a killed process left of an answer is its last entry then. Fails with `SessionNotFound`, `SessionUnreadable`, or `SessionLocked` while another process writes it. */
-  readonly open: (id: string) => Effect.Effect<Session, SessionNotFound | SessionUnreadable | SessionLocked, Scope.Scope>
+  /** The session of this id with all that it holds; what a killed process left of an answer is its last entry then. One whose header is lost belongs to `workspace` from its next entry on. Fails with `SessionNotFound`, `SessionUnreadable`, or `SessionLocked` while another process writes it. */
+  readonly open: (id: string, workspace?: string) => Effect.Effect<Session, SessionNotFound | SessionUnreadable | SessionLocked, Scope.Scope>
   /** What the session holds now, to read only. */
   readonly read: (id: string) => Effect.Effect<SessionText, SessionNotFound | SessionUnreadable>
   /** The session's entries, and then those that its writer appends, until it is removed. */
   readonly follow: (id: string) => Stream.Stream<SessionEntry | UnknownEntry, SessionNotFound | SessionUnreadable>
-  /** The id of the session of `workspace` that was written last, `except` left aside. */
-  readonly latest: (workspace: string, except?: string) => Effect.Effect<Option.Option<string>>
+  /** The session of `workspace` that was written last, `except` left aside, and those written since whose header is lost. */
+  readonly latest: (workspace: string, except?: string) => Effect.Effect<Latest>
   /** Sessions, the one written last first. Files that cannot be read are passed over. */
   readonly list: (filter?: SessionFilter) => Effect.Effect<ReadonlyArray<SessionSummary>>
   /**
@@ -165,11 +171,11 @@ export class Sessions extends Context.Service<Sessions, {
         })
       }, closable, provided)
 
-      const open = Effect.fnUntraced(function*(id: string) {
+      const open = Effect.fnUntraced(function*(id: string, adopting = "") {
         const file = yield* find(id)
         yield* lock(file)
         const existing = yield* readSession(file)
-        const workspace = Option.match(existing.header, { onNone: () => "", onSome: (header) => header.workspace })
+        const workspace = Option.match(existing.header, { onNone: () => adopting, onSome: (header) => header.workspace })
         const session = yield* openSession({ id, workspace, path: Option.some(file), existing: Option.some(existing), claim: Effect.void })
         const left = yield* leftDraft(file, existing.entries)
         // Where the disk refuses, it is in the session all the same.
@@ -196,12 +202,15 @@ export class Sessions extends Context.Service<Sessions, {
         provided(Effect.option(readSummary(id, fileOf(id), info)))
 
       const latest = Effect.fnUntraced(function*(workspace: string, except?: string) {
+        const unheaded: Array<string> = []
         for (const one of yield* dated) {
           if (one.id === except) continue
           const summary = yield* summaryOf(one)
-          if (Option.isSome(summary) && summary.value.workspace === workspace) return Option.some(one.id)
+          if (Option.isNone(summary)) continue
+          if (summary.value.workspace === workspace) return { id: Option.some(one.id), unheaded }
+          if (summary.value.workspace === "") unheaded.push(one.id)
         }
-        return Option.none()
+        return { id: Option.none<string>(), unheaded }
       })
 
       const list = Effect.fnUntraced(function*({ query = "", workspace }: SessionFilter = {}) {

@@ -143,6 +143,47 @@ describe("a damaged session file", () => {
       })
     ))
 
+  it.effect("says that its header is missing, and has one again, first, when it is gone on with", () =>
+    inFolder((folder) =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const file = `${folder}/1.jsonl`
+        yield* fs.writeFileString(file, header)
+        yield* appended(file, "one")
+        const [, entry] = (yield* fs.readFileString(file)).split("\n")
+        for (const [left, lost] of [[`${entry}\n`, [1]], [`garbage\n${entry}\n`, [1]], [`${entry}\n{"type":"us`, [1, 2]]] as const) {
+          yield* fs.writeFileString(file, left)
+          assert.deepStrictEqual((yield* readSession(file)).damaged.map(({ line }) => line), [...lost])
+          yield* Effect.scoped(open(file))
+          assert.strictEqual(yield* fs.readFileString(file), left)
+          yield* appended(file, "two", "three")
+          const read = yield* readSession(file)
+          assert.deepStrictEqual([textsOf(read), Option.getOrUndefined(read.header)?.workspace], [["one", "two", "three"], "/w"])
+          assert.include((yield* fs.readFileString(file)).split("\n")[0], `"workspace":"/w"`)
+          assert.deepStrictEqual(yield* fs.readDirectory(folder), ["1.jsonl"])
+        }
+      })
+    ))
+
+  it.effect("that is cut while it is open loses no later entry to the half line", () =>
+    inFolder((folder) =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const file = `${folder}/1.jsonl`
+        yield* fs.writeFileString(file, header)
+        yield* Effect.scoped(Effect.gen(function*() {
+          const session = yield* open(file)
+          yield* session.append(say("one"))
+          yield* session.append(say("two"))
+          yield* fs.truncate(file, Number((yield* fs.stat(file)).size) - 20)
+          yield* session.append(say("three"))
+          yield* session.append(say("four"))
+        }))
+        const read = yield* readSession(file)
+        assert.deepStrictEqual([textsOf(read), read.damaged.length], [["one", "three", "four"], 1])
+      })
+    ))
+
   it.effect("says that it is empty, and takes entries again", () =>
     inFolder((folder) =>
       Effect.gen(function*() {

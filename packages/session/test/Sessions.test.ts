@@ -70,8 +70,29 @@ describe("Sessions", () => {
         yield* started("/a")
         const newer = yield* started("/a")
         yield* started("/b")
-        assert.deepStrictEqual(yield* sessions.latest("/a"), Option.some(newer))
-        assert.deepStrictEqual(yield* sessions.latest("/c"), Option.none())
+        assert.deepStrictEqual((yield* sessions.latest("/a")).id, Option.some(newer))
+        assert.deepStrictEqual((yield* sessions.latest("/c")).id, Option.none())
+      })
+    ))
+
+  it.effect("names those that lost their header and so their folder, and has them again once they are gone on with", () =>
+    inFolder((folder) =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const sessions = yield* Sessions
+        const id = yield* Effect.scoped(Effect.gen(function*() {
+          const session = yield* sessions.create({ workspace: "/a", persist: true })
+          yield* session.append(say("x"))
+          return session.id
+        }))
+        const file = `${folder}/${id}.jsonl`
+        for (const left of ["", `garbage\n${(yield* fs.readFileString(file)).split("\n")[1]}\n`]) {
+          yield* fs.writeFileString(file, left)
+          assert.deepStrictEqual(yield* sessions.latest("/a"), { id: Option.none(), unheaded: [id] })
+          yield* Effect.scoped(Effect.flatMap(sessions.open(id, "/a"), (session) => session.append(say("y"))))
+          assert.deepStrictEqual(yield* sessions.latest("/a"), { id: Option.some(id), unheaded: [] })
+          assert.deepStrictEqual((yield* sessions.list({ workspace: "/a" })).map((one) => one.id), [id])
+        }
       })
     ))
 
@@ -81,7 +102,7 @@ describe("Sessions", () => {
         const fs = yield* FileSystem.FileSystem
         yield* fs.makeDirectory(`${folder}/1.jsonl`, { recursive: true })
         const sessions = yield* Sessions
-        assert.deepStrictEqual(yield* sessions.latest("/w"), Option.none())
+        assert.deepStrictEqual((yield* sessions.latest("/w")).id, Option.none())
         assert.strictEqual((yield* Effect.flip(Effect.scoped(sessions.open("1"))))._tag, "SessionUnreadable")
       })
     ))
@@ -147,8 +168,8 @@ describe("Sessions", () => {
         const sessions = yield* Sessions
         const session = yield* sessions.create({ workspace: "/w", persist: true })
         yield* session.append(say("x"))
-        assert.deepStrictEqual(yield* sessions.latest("/w", session.id), Option.none())
-        assert.deepStrictEqual(yield* sessions.latest("/w", "other"), Option.some(session.id))
+        assert.deepStrictEqual((yield* sessions.latest("/w", session.id)).id, Option.none())
+        assert.deepStrictEqual((yield* sessions.latest("/w", "other")).id, Option.some(session.id))
       }))
     ))
 

@@ -18,7 +18,9 @@ const summaryFields = {
 
 /** The object that `nimlet sessions list --json` writes, the session written last first. */
 export const SessionList = Schema.Struct({
-  sessions: Schema.Array(Schema.Struct({ ...summaryFields, modified: Schema.String, first_text: Schema.String }))
+  sessions: Schema.Array(Schema.Struct({ ...summaryFields, modified: Schema.String, first_text: Schema.String })),
+  /** Ids of those whose header is lost, so that no folder has them. */
+  without_header: Schema.Array(Schema.String)
 })
 /** A list of sessions. */
 export type SessionList = typeof SessionList.Type
@@ -41,8 +43,13 @@ export const SessionReport = Schema.Struct({
 /** What a session holds. */
 export type SessionReport = typeof SessionReport.Type
 
+/** The ids of sessions whose files do not say of what folder they are. */
+export const unheaded = (summaries: ReadonlyArray<SessionSummary>): ReadonlyArray<string> =>
+  summaries.filter(({ workspace }) => workspace === "").map(({ id }) => id)
+
 /** A list of these sessions. */
-export const sessionList = (summaries: ReadonlyArray<SessionSummary>): SessionList => ({
+export const sessionList = (summaries: ReadonlyArray<SessionSummary>, without_header: ReadonlyArray<string>): SessionList => ({
+  without_header,
   sessions: summaries.map(({ at, bytes, firstText, id, modified, name = "", parent, workspace }) => ({
     id,
     title: name,

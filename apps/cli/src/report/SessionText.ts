@@ -3,8 +3,8 @@ import { printable } from "../modes/TextRows.ts"
 import { atHome } from "./ExtensionText.ts"
 import type { SessionList, SessionReport } from "./SessionReport.ts"
 
-/** How many sessions, messages and damaged lines are told. */
-const most = { sessions: 20, messages: 50, damaged: 10 }
+/** How many sessions, lost ones, messages and damaged lines are told. */
+const most = { sessions: 20, lost: 5, messages: 50, damaged: 10 }
 const lineLength = 60
 
 const two = (number: number): string => String(number).padStart(2, "0")
@@ -26,12 +26,20 @@ const size = (bytes: number): string => bytes < 1000 ? `${bytes} B` : bytes < 1_
 
 const counted = (count: number, one: string, several = `${one}s`): string => `${count} ${count === 1 ? one : several}`
 
+/** That these sessions are missing where a folder's are told, and how to come by them. */
+export const lostHeaders = (ids: ReadonlyArray<string>): string => {
+  const named = ids.slice(0, most.lost).join(", ")
+  const more = ids.length > most.lost ? ` and ${ids.length - most.lost} more` : ""
+  return `${counted(ids.length, "session")} of no known folder, the header is lost: ${named}${more}. \`nimlet sessions list --everywhere\` lists them; to go on with one here, \`nimlet --session ID\`.`
+}
+
 /** The list: an id, when it was written last and what it is called, a line each; the folder under it where several are told. */
-export const listText = ({ sessions }: SessionList, { everywhere, home, words }: { readonly everywhere: boolean; readonly home: string; readonly words: string }): string => {
+export const listText = ({ sessions, without_header }: SessionList, { everywhere, home, words }: { readonly everywhere: boolean; readonly home: string; readonly words: string }): string => {
+  const lost = everywhere || without_header.length === 0 ? "" : `${lostHeaders(without_header)}\n`
   if (sessions.length === 0) {
     return words === "" && everywhere
       ? "There are no sessions.\n"
-      : `No session ${words === "" ? "" : `with '${printable(words)}' `}${everywhere ? "anywhere" : "of this folder; --everywhere looks in all folders"}.\n`
+      : `${lost}No session ${words === "" ? "" : `with '${printable(words)}' `}${everywhere ? "anywhere" : "of this folder; --everywhere looks in all folders"}.\n`
   }
   const shown = sessions.slice(0, most.sessions)
   const width = Math.max(...shown.map(({ id }) => id.length))
@@ -40,7 +48,7 @@ export const listText = ({ sessions }: SessionList, { everywhere, home, words }:
     ...(everywhere ? [`${" ".repeat(width)}  ${workspace === "" ? "(of no known folder)" : printable(workspace)}`] : [])
   ])
   const left = sessions.length - shown.length
-  return atHome(`${[...rows, ...(left > 0 ? [`and ${left} more; words narrow them down, --json has all`] : [])].join("\n")}\n`, home)
+  return atHome(`${[...rows, ...(left > 0 ? [`and ${left} more; words narrow them down, --json has all`] : [])].join("\n")}\n${lost}`, home)
 }
 
 const row = (label: string, text: string): ReadonlyArray<string> => text === "" ? [] : [`  ${label.padEnd(8)} ${printable(text)}`]
