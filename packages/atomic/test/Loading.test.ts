@@ -102,6 +102,47 @@ export default (pi) => {
       })
     })))
 
+  it.live("types imported without the word `type`, alone, beside values, under another name, and spoken of in comments", () =>
+    run(Effect.gen(function*() {
+      const { notices } = yield* said({
+        "a/index.ts": `// ExtensionAPI is only a type, and so is Options.
+import { ExtensionAPI } from "@earendil-works/pi-coding-agent"
+import { ExtensionContext as Context, isToolCallEventType } from "@earendil-works/pi-coding-agent"
+import { Type, Static } from "typebox"
+import Shape, {
+  Options,
+  word
+} from "./h"
+const Params = Type.Object({ text: Type.String() })
+type Given = Static<typeof Params>
+const code = \`
+import { kept } from "somewhere"\`
+export default (pi: ExtensionAPI) => {
+  const options: Options & Partial<Shape> & Partial<Given> = { word }
+  pi.registerCommand("say", { handler: async (_: string, ctx: Context) => ctx.ui.notify(options.word + typeof isToolCallEventType + Params.type + code.trim()) })
+}`,
+        "a/h.ts": "export interface Options { word: string }\nexport default interface Shape { size: number }\nexport const word = 'word'"
+      })
+      assert.deepStrictEqual(notices, ['wordfunctionobjectimport { kept } from "somewhere"'])
+    })))
+
+  it.live("JSON without an attribute, and what CommonJS gives, in modules", () =>
+    run(Effect.gen(function*() {
+      const { notices } = yield* said({
+        "a/index.ts": saying("[data.n, again.n, path.sep, os.EOL.length, here, basename(__filename)].join()", `
+import data from "./data.json"
+import again from "./data.json" with { type: "json" }
+import os = require("node:os")
+const path = require("node:path")
+const { basename } = require("node:path")
+const here = await Promise.resolve(typeof import.meta.url + require("./data.json").n + require("./old").old)
+const __dirname = path.dirname(__filename)`),
+        "a/data.json": '{"n":7}',
+        "a/old.cts": "const old: string = 'old'; exports.old = old"
+      })
+      assert.deepStrictEqual(notices, ["7,7,/,1,string7old,index.ts"])
+    })))
+
   it.live("turns a text once, keeps it, and reads an edited helper afresh at the next start", () =>
     run(Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem

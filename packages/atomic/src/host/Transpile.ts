@@ -8,6 +8,7 @@ import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "no
 import { stripTypeScriptTypes } from "node:module"
 import { dirname, join } from "node:path"
 import nodeProcess from "node:process"
+import { withoutUnusedImports } from "./UnusedImports.ts"
 
 /** A module as the worker loads it. */
 export interface Loaded {
@@ -16,7 +17,7 @@ export interface Loaded {
 }
 
 /** Changes when the way of turning texts does. */
-const generation = "1"
+const generation = "2"
 
 /** Node says once a process that stripping is experimental; that is for whoever calls it. */
 const quietly = <A>(act: () => A): A => {
@@ -73,7 +74,7 @@ export class Transpiler {
     try {
       return readFileSync(kept, "utf8")
     } catch {
-      const source = strip(code, file)
+      const source = withoutUnusedImports(strip(code, file))
       this.#keep(kept, source)
       return source
     }

@@ -63,7 +63,13 @@ export const load = (aliases: Readonly<Record<string, string>>, sync: HostSync):
       }
       if (/^\.{0,2}\//.test(specifier) && from.startsWith("file:")) {
         const file = fileFor(fileURLToPath(new URL(specifier, from)))
-        if (file !== undefined) return next(pathToFileURL(file).href + (/\.[cm]?[jt]s$/.test(file) ? markOf(from) : ""), context)
+        if (file !== undefined) {
+          const url = pathToFileURL(file).href + (/\.[cm]?[jt]s$/.test(file) ? markOf(from) : "")
+          // Node resolves no address for `require`.
+          if (context.conditions.includes("require")) return { url, shortCircuit: true }
+          // Authors import JSON without saying that it is.
+          return file.endsWith(".json") ? { ...next(url, context), importAttributes: { type: "json" } } : next(url, context)
+        }
       }
       return next(specifier, context)
     },
@@ -73,18 +79,24 @@ export const load = (aliases: Readonly<Record<string, string>>, sync: HostSync):
       const source = textOf(answer["source"])
       const format = textOf(answer["format"])
       if (format === "commonjs") return { format, source, shortCircuit: true }
-      // Authors use these two in modules as well.
-      const here = dirname(fileURLToPath(url))
-      const names = /\b(?:__dirname|__filename|require)\b/.test(source)
-        ? `const __filename = ${JSON.stringify(fileURLToPath(url))}, __dirname = ${JSON.stringify(here)}, require = process.getBuiltinModule("node:module").createRequire(__filename);`
-        : ""
-      return { format: "module", source: declaresOwn(source) ? source : names + source, shortCircuit: true }
+      return { format: "module", source: namesFor(source, fileURLToPath(url)) + source, shortCircuit: true }
     }
   })
 }
 
-/** Whether a module makes these names itself. */
-const declaresOwn = (source: string): boolean =>
-  /\b(?:const|let|var|function)\s+(?:\{[^}]*\}|[\w\s,=.()"':-]*?)\b(?:__dirname|__filename|require)\b/.test(source) ||
-  /\bimport\b[^;]*\b(?:__dirname|__filename|require)\b[^;]*\bfrom\b/.test(source)
+/** The names of CommonJS that authors use in modules as well, declared where a module uses them and makes none itself. */
+const namesFor = (source: string, file: string): string => {
+  const values = {
+    __filename: JSON.stringify(file),
+    __dirname: JSON.stringify(dirname(file)),
+    require: `process.getBuiltinModule("node:module").createRequire(${JSON.stringify(file)})`
+  }
+  return Object.entries(values)
+    .filter(([name]) => new RegExp(`\\b${name}\\b`).test(source) && !declares(source, name))
+    .map(([name, value]) => `const ${name} = ${value};`)
+    .join("")
+}
 
+/** Whether a module makes a name itself: alone, among others, out of an object, or by an import. */
+const declares = (source: string, name: string): boolean =>
+  new RegExp(`\\b(?:const|let|var|function|class)\\s+${name}\\b|,\\s*${name}\\s*=[^=>]|\\b(?:const|let|var)\\s*\\{[^}]*\\b${name}\\b[^}]*\\}\\s*=|\\bimport\\b[^;"'()]*\\b${name}\\b[^;"'()]*\\bfrom\\b`).test(source)
