@@ -153,6 +153,13 @@ export const makeSwitching = Effect.fnUntraced(function*<E, R>(
     Effect.catch(session.sync, (error) =>
       error.unsaved > 0 ? Effect.void : Effect.flatMap(EventSink, ({ publish }) => publish({ type: "diagnostic", level: "error", message: error.message })))
 
+  /** What the disk has refused so far is in memory alone, and would be gone with the session: one more try, or it is not left. */
+  const saved = Effect.suspend(() => {
+    const { id, sync } = current.session
+    return Effect.catch(sync, ({ message, unsaved }) =>
+      unsaved === 0 ? Effect.void : Effect.fail(refused(`${unsaved} ${unsaved === 1 ? "entry" : "entries"} of session ${id} ${unsaved === 1 ? "is" : "are"} not saved: ${message}. Make room on the disk and try again.`)))
+  })
+
   const ready = Effect.suspend(() => {
     const fiber = starting
     return fiber === undefined ? Effect.void : Effect.tap(Fiber.join(fiber), () => Effect.sync(() => {
@@ -214,6 +221,7 @@ export const makeSwitching = Effect.fnUntraced(function*<E, R>(
       Effect.gen(function*() {
         const id = yield* restore(idOf(target))
         const point = yield* pointOf(target)
+        if ((yield* current.session.unsaved) > 0) yield* saved
         const reason = target.kind === "entry" ? "fork" : target.kind
         const about = aboutSession(current.session)
         const oldLeaf = current.history.projected.at(-1)?.id ?? ""

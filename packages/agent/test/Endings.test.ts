@@ -249,6 +249,20 @@ describe("a disk that refuses", () => {
       assert.strictEqual(syncs, 2)
     }))
 
+  it.effect("is no place to leave a session at: what is not saved would be gone, so it stays until the disk takes it", () => {
+    let full = true
+    return withAgent({ replies: () => says("done"), agent: { session: faulty(() => full) } }, ({ agent, fired, prompt }) =>
+      Effect.gen(function*() {
+        yield* prompt("go")
+        const error = yield* Effect.flip(agent.newSession)
+        assert.deepInclude({ ...error }, { blocked: false, why: "2 entries of session s are not saved: cannot write /s.jsonl: ENOSPC. Make room on the disk and try again." })
+        assert.strictEqual((yield* agent.session).id, "s")
+        assert.notInclude(fired.map(({ event }) => event), "session_end")
+        full = false
+        assert.notStrictEqual((yield* agent.newSession).session.id, "s")
+      }))
+  })
+
   it.effect("that has lost what it took is told of when the session is left", () =>
     Effect.gen(function*() {
       const session: Session = { ...faulty(() => false), sync: Effect.fail(new SessionUnwritable({ path: "/s.jsonl", cause: "EIO", unsaved: 0 })) }
