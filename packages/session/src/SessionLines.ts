@@ -3,7 +3,7 @@
  * reported with its number; kinds and fields that this version does not know are kept as they are.
  */
 import { Option, Result, Schema } from "effect"
-import { type JsonObject, SessionEntry, SessionHeader, wholeCharacters } from "@nimlet/protocol"
+import { type JsonObject, SessionEntry, SessionHeader } from "@nimlet/protocol"
 import { isCommonEntry } from "./CommonEntry.ts"
 import { mendEntry } from "./MendEntry.ts"
 
@@ -128,4 +128,4 @@ export const parseSession = (text: string): SessionText => {
 }
 
 /** One line of a session file, newline included. Throws what `JSON.stringify` throws, for a value that is no JSON. */
-export const encodeLine = (value: SessionHeader | SessionEntry | UnknownEntry): string => `${wholeCharacters(JSON.stringify(value))}\n`
+export const encodeLine = (value: SessionHeader | SessionEntry | UnknownEntry): string => `${JSON.stringify(value)}\n`
