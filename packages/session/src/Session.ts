@@ -88,6 +88,7 @@ export const openSession = Effect.fnUntraced(function*(
   const writer = path === undefined ? undefined : yield* makeWriter({
     path,
     claim: options.claim,
+    all: () => [header, ...entries].map(encodeLine),
     fresh: Option.isNone(options.existing),
     torn: Option.exists(options.existing, ({ torn }) => torn),
     ...(headed || workspace === "" ? {} : { header: encodeLine(header) })

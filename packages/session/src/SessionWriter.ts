@@ -17,6 +17,8 @@ export interface WriterOptions {
   readonly torn: boolean
   /** Run once before a new file is made: its lock. */
   readonly claim: Effect.Effect<void, SessionLocked | SessionUnreadable, Scope.Scope>
+  /** All lines there are by now, header first: a file that is deleted while it is open is made again of them. */
+  readonly all: () => ReadonlyArray<string>
 }
 
 /** Adds lines to a session file. Not for several fibers at once, nor after its scope. */
@@ -49,7 +51,9 @@ export const makeWriter = Effect.fnUntraced(function*(
 ): Effect.fn.Return<SessionWriter, never, FileSystem.FileSystem | Path.Path | Scope.Scope> {
   const fs = yield* FileSystem.FileSystem
   const folder = (yield* Path.Path).dirname(options.path)
-  const { fresh, header } = options
+  const { all } = options
+  // As the file is by now: one that is deleted is fresh again.
+  let { fresh, header, torn } = options
   const waiting: Array<string> = fresh && header !== undefined ? [header] : []
   // A scope of its own: the lock and the file outlive the last try to write.
   const inner = yield* Scope.make()
@@ -72,8 +76,22 @@ export const makeWriter = Effect.fnUntraced(function*(
     if (!fresh && header !== undefined) yield* Effect.provideService(restoreHeader(options.path, header), FileSystem.FileSystem, fs)
     const handle = yield* Scope.provide(fs.open(options.path, { flag: fresh ? "ax" : "a", mode: 0o600 }), inner)
     const end = fresh ? 0 : Number((yield* handle.stat).size)
-    target = { handle, end, ragged: options.torn }
+    target = { handle, end, ragged: torn }
     return target
+  })
+
+  /** What is written to a file without a name is lost with the last who has it open: all of it is to be written again. */
+  const seeDeleted = Effect.gen(function*() {
+    if (target === undefined) return
+    const links = yield* Effect.option(Effect.map(target.handle.stat, ({ nlink }) => Option.getOrElse(nlink, () => 1)))
+    if (Option.isNone(links) || links.value > 0) return
+    target = undefined
+    waiting.splice(0, waiting.length, ...all())
+    header = waiting[0]
+    fresh = true
+    torn = false
+    claimed = false
+    named = false
   })
 
   /**
@@ -113,6 +131,7 @@ export const makeWriter = Effect.fnUntraced(function*(
   })
 
   const flush = Effect.gen(function*() {
+    yield* seeDeleted
     const to = target ?? (yield* open())
     for (let line = waiting[0]; line !== undefined; line = waiting[0]) {
       yield* put(to, line)
@@ -132,7 +151,7 @@ export const makeWriter = Effect.fnUntraced(function*(
     return Effect.ignore(Effect.scoped(Effect.flatMap(fs.open(folder, { flag: "r" }), (handle) => handle.sync)))
   })
 
-  const flushWaiting = Effect.suspend(() => entriesWaiting() > 0 ? flush : Effect.void)
+  const flushWaiting = Effect.andThen(seeDeleted, Effect.suspend(() => entriesWaiting() > 0 ? flush : Effect.void))
   const toDisk = oneSync(Effect.suspend(() => {
     if (target === undefined || synced === saved) return Effect.void
     const upTo = saved

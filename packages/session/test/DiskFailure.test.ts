@@ -97,6 +97,35 @@ describe("a disk that refuses", () => {
       })
     ), 60_000)
 
+  it.effect("makes a file again that is deleted while its session is open, with all that was said, and tells when it cannot", () =>
+    onDisk((_, folder) =>
+      Effect.scoped(Effect.gen(function*() {
+        const sessions = yield* Sessions
+        const fs = yield* FileSystem.FileSystem
+        const id = yield* Effect.scoped(Effect.gen(function*() {
+          const session = yield* sessions.create({ workspace: "/w", persist: true })
+          yield* session.append(say("one"))
+          yield* fs.remove(folder, { recursive: true })
+          yield* session.append(say("two"))
+          assert.deepStrictEqual(textsOf(yield* sessions.read(session.id)), ["one", "two"])
+          yield* fs.remove(folder, { recursive: true })
+          yield* session.sync
+          assert.deepStrictEqual(textsOf(yield* sessions.read(session.id)), ["one", "two"])
+          return session.id
+        }))
+        const again = yield* sessions.open(id)
+        yield* again.append(say("three"))
+        yield* fs.remove(folder, { recursive: true })
+        yield* fs.writeFileString(folder, "in the way")
+        assert.strictEqual((yield* Effect.flip(again.append(say("four")))).unsaved, 4)
+        yield* fs.remove(folder)
+        yield* again.append(say("five"))
+        const read = yield* sessions.read(id)
+        assert.deepStrictEqual(textsOf(read), ["one", "two", "three", "four", "five"])
+        assert.strictEqual(Option.getOrThrow(read.header).workspace, "/w")
+      }))
+    ))
+
   it.effect("is told at once with the file and the system's word, and the entry goes with the next one", () =>
     onDisk((disk, folder) =>
       Effect.scoped(Effect.gen(function*() {
