@@ -4,6 +4,7 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import * as NodeStdio from "@effect/platform-node/NodeStdio"
 import { Cause, Effect, Exit, Fiber, Layer } from "effect"
+import { userInfo } from "node:os"
 import { ProcessGroups } from "@nimlet/extension"
 import { ProcessMarks } from "@nimlet/tools"
 import { layerTracked } from "./ChildGroups.ts"
@@ -23,6 +24,18 @@ const currentFolder = (): string => {
   }
 }
 
+/** The person's folder. One that is named empty is none: the folder we stand in would pass for it, and its settings for the person's. */
+const homeFolder = (): string => {
+  const named = process.env["HOME"] || process.env["USERPROFILE"]
+  if (named) return named
+  try {
+    return userInfo().homedir
+  } catch {
+    process.stderr.write("nimlet could not start: HOME is not set and this user has no home folder; set HOME\n")
+    return process.exit(1)
+  }
+}
+
 /** Whether Node was told to go through the proxies that the environment names, which only its own `fetch` does in every version. */
 const proxied = process.env["NODE_USE_ENV_PROXY"] === "1" ||
   [...process.execArgv, process.env["NODE_OPTIONS"] ?? ""].some((words) => words.includes("--use-env-proxy"))
@@ -32,7 +45,7 @@ const told = Promise.withResolvers<void>()
 const host: Host = {
   argv: process.argv.slice(2),
   environment: Object.fromEntries(Object.entries(process.env).flatMap(([name, value]) => value === undefined ? [] : [[name, value]])),
-  home: process.env["HOME"] ?? process.env["USERPROFILE"] ?? currentFolder(),
+  home: homeFolder(),
   cwd: currentFolder(),
   platform: process.platform,
   node: process.versions.node,

@@ -37,6 +37,16 @@ describe("RPC mode", () => {
       assert.deepStrictEqual(quick.written.map((line) => JSON.parse(line).type), ["session_start", "response"])
     }).pipe(Effect.scoped))
 
+  it.effect("tells who is in front, however late it asks, the session that is open now", () =>
+    Effect.gen(function*() {
+      const { mode, say, written } = yield* withClient
+      yield* mode.opened("s")
+      yield* mode.switched("s", "t")
+      yield* say(`{"id":"1","type":"initialize"}\n`)
+      yield* settle
+      assert.deepInclude(JSON.parse(written.at(-1)!), { id: "1", ok: true, session_id: "t" })
+    }).pipe(Effect.scoped))
+
   it.effect("refuses a line of more than 16 MiB and goes on with the next", () =>
     Effect.gen(function*() {
       const { mode, say, written } = yield* withClient

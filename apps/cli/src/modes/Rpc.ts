@@ -36,10 +36,11 @@ export const makeRpcMode = Effect.fnUntraced(function*(
   const scope = yield* Effect.scope
   const files = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
   const commands = yield* Queue.bounded<AgentCommand, Cause.Done>(waiting)
-  const opened = yield* Deferred.make<string>()
+  const opened = yield* Deferred.make<void>()
   const greeted = yield* Deferred.make<void>()
   const modes: { steering?: QueueMode; followUp?: QueueMode } = {}
   let ui = false
+  let session = ""
   let failed = false
   /** Something of this session has told that not all went well. */
   let faulted = false
@@ -79,7 +80,7 @@ export const makeRpcMode = Effect.fnUntraced(function*(
     ui = command.ui ?? false
     return Effect.andThen(
       ui ? Effect.void : questions.abandon,
-      Effect.flatMap(Deferred.await(opened), (session_id) => writer.reply(command.id, { ok: true, state: "initialized", session_id, ui, nimlet: version }))
+      Effect.flatMap(Deferred.await(opened), () => writer.reply(command.id, { ok: true, state: "initialized", session_id: session, ui, nimlet: version }))
     )
   }
 
@@ -109,7 +110,11 @@ export const makeRpcMode = Effect.fnUntraced(function*(
     Effect.ensuring(Deferred.succeed(greeted, undefined))
   )
 
-  const open = (session_id: string) => writer.event({ type: "session_start", session_id })
+  const open = (session_id: string) =>
+    Effect.suspend(() => {
+      session = session_id
+      return writer.event({ type: "session_start", session_id })
+    })
   const close = (session_id: string) =>
     Effect.suspend(() => {
       const success = !failed
@@ -136,7 +141,7 @@ export const makeRpcMode = Effect.fnUntraced(function*(
       widget: (key, widget) => writer.ui({ version: 1, type: "widget", key, widget: widget ?? null })
     },
     notice: (message) => ui ? writer.ui({ version: 1, type: "notice", level: "info", message }) : output.err(`${message}\n`),
-    opened: (id) => Effect.andThen(open(id), Effect.andThen(Deferred.succeed(opened, id), Effect.forkIn(listen, scope))),
+    opened: (id) => Effect.andThen(open(id), Effect.andThen(Deferred.succeed(opened, undefined), Effect.forkIn(listen, scope))),
     greeted: Effect.asVoid(Effect.timeoutOption(Deferred.await(greeted), greeting)),
     switched: (from, to) => Effect.andThen(close(from), open(to)),
     refused: (message) => {

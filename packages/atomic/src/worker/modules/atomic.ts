@@ -2,7 +2,7 @@
  * What stands behind `@bastani/atomic`, `@earendil-works/pi-coding-agent` and `@mariozechner/pi-coding-agent`: one module, so
  * that a class from one name is the class from the others. Nothing heavy is loaded by it.
  */
-import { homedir } from "node:os"
+import { userInfo } from "node:os"
 import { join } from "node:path"
 import { absentClass } from "../Absent.ts"
 import { theme } from "../Theme.ts"
@@ -30,7 +30,7 @@ export const APP_NAME = "nimlet"
 /** The folder of a project's own configuration. */
 export const CONFIG_DIR_NAME = ".nimlet"
 /** The user's configuration, in the home that the extension is given. */
-export const getAgentDir = (): string => join(process.env["HOME"] ?? homedir(), CONFIG_DIR_NAME)
+export const getAgentDir = (): string => join(process.env["HOME"] || userInfo().homedir, CONFIG_DIR_NAME)
 /** Gives the definition back; it is there for its types. */
 export const defineTool = <A>(definition: A): A => definition
 

@@ -1,6 +1,6 @@
 /** A tool that `@bastani/atomic` makes: it can be registered, spread into another definition, or run by itself. */
 import { isAbsolute, resolve } from "node:path"
-import { homedir } from "node:os"
+import { userInfo } from "node:os"
 import { type Fields, fieldsOf, isFields, textOf } from "../Values.ts"
 
 /** What a call gives. */
@@ -36,7 +36,7 @@ export const textResult = (text: string, details: Fields = {}): CreatedResult =>
 
 /** The absolute path a model means: a leading `@` is stripped, `~` is the home. */
 export const pathIn = (cwd: string, given: unknown): string => {
-  const bare = textOf(given).replace(/^@/, "").replace(/^~(?=\/|$)/, process.env["HOME"] ?? homedir())
+  const bare = textOf(given).replace(/^@/, "").replace(/^~(?=\/|$)/, process.env["HOME"] || userInfo().homedir)
   return isAbsolute(bare) ? bare : resolve(cwd, bare)
 }
 
