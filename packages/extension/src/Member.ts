@@ -15,6 +15,8 @@ import type { Transport } from "./Transport.ts"
 export interface Member extends Found {
   /** What it registered last; undefined before it has, and when its latest start failed. */
   readonly registration: () => Registration | undefined
+  /** Whether it has asked to judge tool calls, or may yet; not so one that could not start and never did. */
+  readonly mayGuard: () => boolean
   readonly status: Effect.Effect<ActorStatus>
   /** Whether it can be asked, now or after a restart that is under way. */
   readonly isAlive: Effect.Effect<boolean>
@@ -93,6 +95,8 @@ export const startMember = Effect.fnUntraced(function*(options: MemberOptions) {
   let registration: Registration | undefined
   let known = false
   let disabled = false
+  let guarded = false
+  let failed = false
 
   const warnOnce = (about: string, message: string) => {
     if (said.has(about)) return Effect.void
@@ -111,6 +115,8 @@ export const startMember = Effect.fnUntraced(function*(options: MemberOptions) {
     onRegistered: Effect.fnUntraced(function*(registered) {
       // In one breath: whoever fires an event from here on finds it, and it hears of no session twice.
       registration = registered
+      failed = false
+      guarded ||= registered.events.includes("tool_call")
       options.onOffersChanged()
       const first = options.welcome(registered, known)
       known = true
@@ -122,6 +128,7 @@ export const startMember = Effect.fnUntraced(function*(options: MemberOptions) {
     revises: found.family.registersAtAnyTime,
     onRevised: (registered) => {
       registration = registered
+      guarded ||= registered.events.includes("tool_call")
       options.onOffersChanged()
       return options.onRegistered(registered)
     },
@@ -134,6 +141,7 @@ export const startMember = Effect.fnUntraced(function*(options: MemberOptions) {
     yield* shown.clear
     if (!(error instanceof StartFailed)) return
     registration = undefined
+    failed = true
     options.onOffersChanged()
     yield* options.warn(error.message)
   })
@@ -231,6 +239,7 @@ export const startMember = Effect.fnUntraced(function*(options: MemberOptions) {
   const member: Member = {
     ...found,
     registration: () => registration,
+    mayGuard: () => guarded || !failed,
     status,
     isAlive: Effect.map(status, (status) => status !== "Quarantined" && status !== "Stopped"),
     settled: Deferred.await(settled),

@@ -149,9 +149,12 @@ export const makeExtensions = Effect.gen(function*() {
     return reply
   })
 
+  /** Whether calls are blocked while it is not there; that its family does so is not said of one that never was a guard. */
+  const isClosed = (member: Member) => isClosedGuard(member) && (member.manifest.on_failure !== undefined || member.mayGuard())
+
   /** Those that registered for the event, and closed guards that cannot be asked what they registered for. */
   const isAsked = (member: Member, event: HookName) =>
-    !member.isDisabled() && (member.registration()?.events.includes(event) ?? (event === "tool_call" && isClosedGuard(member)))
+    !member.isDisabled() && (member.registration()?.events.includes(event) ?? (event === "tool_call" && isClosed(member)))
 
   const subscribers = (event: HookName): ReadonlyArray<Subscriber> => {
     if (event === "session_start") opened = true

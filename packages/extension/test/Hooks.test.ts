@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { Hooks, niminal } from "../src/index.ts"
+import { Hooks, nimlet, niminal } from "../src/index.ts"
 import { answering, type Json, memory, peer, startAll } from "./kit.ts"
 import { settle } from "./settle.ts"
 
@@ -331,6 +331,38 @@ describe("a guard with on_failure: block", () => {
         blockedBy: ["a"]
       })
     }).pipe(Effect.provide(memory(script === undefined ? {} : { a: script }))))
+
+  const closing = { ...nimlet, onFailure: "block" as const }
+
+  it.effect.each([
+    { name: "cannot start", script: undefined, warning: /cannot find a/ },
+    { name: "does not register", script: () => Effect.void, warning: /before it registered/ }
+  ])("lets calls pass where only its family closes it, it $name and has never guarded", ({ script, warning }) =>
+    Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: {} }, family: closing })
+      const { warnings } = yield* host.start
+      assert.match(warnings.join(), warning)
+      assert.strictEqual((yield* host.hooks.run("tool_call", call))._tag, "Continue")
+    }).pipe(Effect.provide(memory(script === undefined ? {} : { a: script }))))
+
+  it.effect.each([
+    { events: ["tool_call"], outcome: "Blocked" },
+    { events: ["turn_start"], outcome: "Continue" }
+  ])("where only its family closes it, and it had registered for $events but cannot start again: $outcome", ({ events, outcome }) => {
+    let lives = 0
+    const a = peer({ events }, answering({}))
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: {} }, family: closing })
+      yield* host.start
+      yield* host.extensions.restart("a")
+      yield* settle
+      assert.strictEqual(lives, 2)
+      const running = yield* Effect.forkChild(host.hooks.run("tool_call", call))
+      yield* settle
+      yield* TestClock.adjust("3 seconds")
+      assert.strictEqual((yield* Fiber.join(running))._tag, outcome)
+    }).pipe(Effect.provide(memory({ a: (self, launch) => ++lives === 1 ? a.script(self, launch) : Effect.void })))
+  })
 
   it.effect("blocks while it restarts and decides again afterwards", () => {
     let crashed = false
