@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit } from "effect"
+import { Deferred, Effect, Exit, Fiber } from "effect"
+import { type Agent, EventSink } from "@nimlet/agent"
 import { makeRpcJobs } from "../src/modes/RpcJobs.ts"
 import { makeRpcWriter } from "../src/modes/RpcWriter.ts"
 
@@ -18,5 +19,30 @@ describe("a job", () => {
       assert.isTrue(yield* jobs.interrupt)
       yield* jobs.end
       assert.deepStrictEqual(told, [true, true])
+    }))
+
+  it.effect("that has told its end, and still enters another session, is waited for as a change is", () =>
+    Effect.gen(function*() {
+      const jobs = yield* jobsOf
+      const ended = yield* Deferred.make<void>()
+      const entered = yield* Deferred.make<void>()
+      const place = { session_id: "s", turn_id: "t", run_id: "r" }
+      const prompt = Effect.gen(function*() {
+        const { publish } = yield* EventSink
+        yield* publish({ type: "run_start", ...place, prompt: "/new" })
+        assert.strictEqual(jobs.busy(), "run")
+        yield* publish({ type: "run_end", ...place })
+        yield* Deferred.succeed(ended, undefined)
+        yield* Deferred.await(entered)
+        return { success: true, text: "" }
+      })
+      yield* jobs.run({ prompt: () => prompt, takeLeft: Effect.succeed(undefined) } as Partial<Agent["Service"]> as Agent["Service"], { typed: "/new" }, "1")
+      yield* Deferred.await(ended)
+      assert.notStrictEqual(jobs.busy(), "run")
+      const waits = yield* Effect.forkChild(jobs.changed, { startImmediately: true })
+      assert.isUndefined(waits.pollUnsafe())
+      yield* Deferred.succeed(entered, undefined)
+      yield* Fiber.join(waits)
+      assert.isUndefined(jobs.busy())
     }))
 })

@@ -12,7 +12,7 @@ type CallEvent = Extract<AgentEvent, { readonly type: "tool_call" }>
 
 /** What a job is: a turn that takes further words, or the command that it carries out. */
 interface Job {
-  readonly kind: string
+  readonly kind: () => string
   readonly fiber: Fiber.Fiber<void>
   /** Done when its turn has begun to take further words, or is over. */
   readonly begun: Deferred.Deferred<void>
@@ -23,7 +23,7 @@ interface Job {
 
 /** The jobs of a process. */
 export interface RpcJobs {
-  /** The kind of what is under way: `run` for a turn, else a command's name. */
+  /** The kind of what is under way: `run` for a turn until its end is told, else a command's name. */
   readonly busy: () => string | undefined
   /** Runs words as a turn; `id` is told at its end. */
   readonly run: (agent: Agent["Service"], input: UserInput, id?: string) => Effect.Effect<void>
@@ -33,7 +33,7 @@ export interface RpcJobs {
   readonly beside: <A, E>(work: Effect.Effect<A, E>, told: (exit: Exit.Exit<A, E>) => Effect.Effect<void>) => Effect.Effect<void>
   /** Returns when the turn under way takes further words, or there is none. */
   readonly begun: Effect.Effect<void>
-  /** Returns when no change is under way. */
+  /** Returns when no change is under way, nor what comes after the end of a turn: a session that its command enters. */
   readonly changed: Effect.Effect<void>
   /** Interrupts what is under way, and what goes on beside it; false when nothing is. */
   readonly interrupt: Effect.Effect<boolean>
@@ -49,6 +49,8 @@ interface Turn {
   error: string | undefined
   /** Its last `run_end` was written. */
   told: boolean
+  /** Takes no further words. */
+  ended: boolean
   /** Ids of commands whose words came from the queue into it. */
   joined: ReadonlyArray<string>
 }
@@ -75,7 +77,7 @@ export const makeRpcJobs = (scope: Scope.Scope, writer: RpcWriter, publish: Even
 
   /** Begins a job. However soon it is interrupted, `told` takes how it ended. */
   const start = Effect.fnUntraced(function*<A, E>(
-    kind: string,
+    kind: () => string,
     begun: Deferred.Deferred<void>,
     work: Effect.Effect<A, E>,
     told: (exit: Exit.Exit<A, E>) => Effect.Effect<void>,
@@ -100,6 +102,7 @@ export const makeRpcJobs = (scope: Scope.Scope, writer: RpcWriter, publish: Even
       switch (event.type) {
         case "run_start":
           turn.error = undefined
+          turn.ended = false
           return Effect.andThen(publish(event), Deferred.succeed(begun, undefined))
         case "error":
           turn.error = event.message
@@ -118,6 +121,7 @@ export const makeRpcJobs = (scope: Scope.Scope, writer: RpcWriter, publish: Even
           const { joined } = turn
           turn.joined = []
           turn.told = event.followed !== true
+          turn.ended = turn.told
           return writer.event(event, {
             ...(id === undefined || !turn.told ? {} : { request_id: id }),
             ...(joined.length === 0 ? {} : { request_ids: joined }),
@@ -140,7 +144,7 @@ export const makeRpcJobs = (scope: Scope.Scope, writer: RpcWriter, publish: Even
   })
 
   const run: RpcJobs["run"] = Effect.fnUntraced(function*(agent, input, id) {
-    const turn: Turn = { error: undefined, told: false, joined: [] }
+    const turn: Turn = { error: undefined, told: false, ended: false, joined: [] }
     const begun = yield* Deferred.make<void>()
     const sink = sinkOf(turn, begun, id)
     const work: Effect.Effect<RunResult> = Effect.provideService(agent.prompt(input), EventSink, sink)
@@ -153,7 +157,7 @@ export const makeRpcJobs = (scope: Scope.Scope, writer: RpcWriter, publish: Even
         return run(agent, { typed: left.content, literal: left.extension !== undefined, ...(left.images === undefined ? {} : { attached: left.images }) }, left.requestId)
       })
     )
-    yield* start("run", begun, work, told, followed)
+    yield* start(() => turn.ended ? "the end of a turn" : "run", begun, work, told, followed)
   })
 
   const beside: RpcJobs["beside"] = (work, told) => {
@@ -175,11 +179,11 @@ export const makeRpcJobs = (scope: Scope.Scope, writer: RpcWriter, publish: Even
   })
 
   return {
-    busy: () => present()?.kind,
+    busy: () => present()?.kind(),
     run,
     change: (kind, work, told) =>
       Effect.flatMap(Deferred.make<void>(), (begun) =>
-        start(kind, begun, Effect.provideService(work, EventSink, { publish }), told, Effect.void)),
+        start(() => kind, begun, Effect.provideService(work, EventSink, { publish }), told, Effect.void)),
     beside,
     begun: Effect.suspend(() => {
       const job = present()
@@ -187,7 +191,7 @@ export const makeRpcJobs = (scope: Scope.Scope, writer: RpcWriter, publish: Even
     }),
     changed: Effect.suspend(() => {
       const job = present()
-      return job === undefined || job.kind === "run" ? Effect.void : Effect.asVoid(Fiber.await(job.fiber))
+      return job === undefined || job.kind() === "run" ? Effect.void : Effect.asVoid(Fiber.await(job.fiber))
     }),
     interrupt,
     end: Effect.suspend(() => {
