@@ -34,7 +34,7 @@ describe("--max-steps", () => {
     await space.file("script.json", JSON.stringify(steps))
     const run = await space.nimlet(["--mode", "json", "--max-steps", "1", "--script", "script.json", "go"])
     expect(run.code).toBe(1)
-    expect(records(run.stdout).find((record) => record["type"] === "error")!["message"]).toContain("Stopped after 1 requests")
+    expect(records(run.stdout).find((record) => record["type"] === "error")!["message"]).toContain("Stopped after 1 request to the model")
     await space.file("~/.nimlet/config.json", JSON.stringify({ agent: { max_steps: 1 } }))
     expect((await space.nimlet(["-p", "--script", "script.json", "go"])).code).toBe(1)
     expect((await space.nimlet(["--max-steps", "0", "x"])).code).toBe(2)

@@ -143,11 +143,12 @@ describe("a command in a terminal", () => {
     expect(readdirSync(space.work)).toEqual(["script.json"])
   })
 
-  it("shows what would run, without the control characters that would hide it", async () => {
+  it("shows what would run, and the control characters that would hide it as pictures", async () => {
     await using space = await makeWorkspace()
     await space.file("script.json", JSON.stringify({ steps: [{ tool: "bash", args: { command: "touch bad\u001b[2K\rtouch good" } }, { text: "." }] }))
     const run = await answering(space, ["--script", "script.json", "go"], ["n\n"])
-    expect(run.stdout).toContain("touch bad[2Ktouch good")
+    expect(run.stdout.replace(/\u001b\[\d*m/g, "")).toContain("Allow bash: touch bad␛[2K␍touch good")
+    expect(run.stdout).not.toContain("\u001b[2K")
   })
 })
 
