@@ -132,7 +132,8 @@ describe("extensions as processes", () => {
       const crash = Effect.gen(function*() {
         const [failed, millis] = yield* timed(Effect.flip(host.extensions.callTool("go", {})))
         assert.strictEqual(failed.message, "extension 'a' exited before responding")
-        assert.isBelow(millis, 1_000)
+        // Far from its budget of 30 s; the second waits for the new process, which a loaded machine takes long to start.
+        assert.isBelow(millis, 5_000)
       })
       yield* crash
       yield* crash
