@@ -38,10 +38,13 @@ describe("a machine mode", () => {
   it("runs no command that is seen to change such a file, in any spelling, and every other", async () => {
     await using space = await makeWorkspace()
     await space.file(".git/HEAD", "x")
+    await space.file(".agents/notes.md", "x")
     symlinkSync(".git", join(space.work, "link"))
+    symlinkSync(".agents", join(space.work, "roots"))
     const riding = [
       "echo y > .git/HEAD", "git status; tee .git/HEAD </dev/null", "cd .git && rm HEAD", "sh -c 'rm .git/HEAD'", "ln -s .git at; echo y > at/HEAD", "touch ~/.nimlet/config.json", "cp .git/HEAD .agents/extensions/x",
-      "echo y > link/HEAD", "f() { echo y > \"$1\"; }; f .git/HEAD", "for f in .git/*; do echo y > $f; done", "node -e 'fs.writeFileSync(process.argv[1], String())' .git/HEAD", "ls -d .git/* | xargs rm", "tar cf .git/HEAD copy"
+      "echo y > link/HEAD", "f() { echo y > \"$1\"; }; f .git/HEAD", "for f in .git/*; do echo y > $f; done", "node -e 'fs.writeFileSync(process.argv[1], String())' .git/HEAD", "ls -d .git/* | xargs rm", "tar cf .git/HEAD copy",
+      "mkdir -p pack/extensions; cp -r pack ~/.agents", "mkdir -p pack/extensions; cp -r pack/. roots", "echo y > $NONE.git/HEAD", "x='rm .git/HEAD'; $x", "env -C .git rm HEAD", "git config --global core.hooksPath /x"
     ]
     await script(space, ...riding.map(bash), bash("cp .git/HEAD copy"))
     const run = await space.nimlet(["--mode", "json", "--script", "script.json", "go"])
@@ -49,7 +52,7 @@ describe("a machine mode", () => {
     expect(outputs.map((output) => output.startsWith("approval_denied"))).toEqual([...riding.map(() => true), false])
     expect(readFileSync(join(space.work, ".git/HEAD"), "utf8")).toBe("x")
     expect(readFileSync(join(space.work, "copy"), "utf8")).toBe(readFileSync(join(space.work, ".git/HEAD"), "utf8"))
-    for (const gone of [join(space.work, ".agents"), join(space.home, ".nimlet/config.json")]) expect(existsSync(gone)).toBe(false)
+    for (const gone of [join(space.work, ".agents/extensions"), join(space.home, ".agents"), join(space.home, ".nimlet/config.json")]) expect(existsSync(gone)).toBe(false)
   })
 
   it("is not led to a protected file by a link", async () => {

@@ -32,9 +32,13 @@ export const holdsProtected = (real: string, roots: ReadonlyArray<string>): bool
   return isProtected(real, roots) || namespaces(roots).some((name) => path.endsWith(`/${name}`))
 }
 
+/** A wildcard that is longer is not gone into: it may stand for anything. */
+const longestWildcard = 1_000
+
 /** A name with a shell's wildcards as what it matches; a leading one matches no leading dot. */
 const matcher = (name: string): (text: string) => boolean => {
   if (!/[*?[]/.test(name)) return (text) => text === name
+  if (name.length > longestWildcard) return () => true
   const source = name.replace(/[.+^${}()|\\]/g, "\\$&").replace(/\*+/g, ".*").replaceAll("?", ".").replaceAll("[!", "[^")
   try {
     const pattern = new RegExp(`^${/^[*?[]/.test(name) ? "(?!\\.)" : ""}${source}$`)

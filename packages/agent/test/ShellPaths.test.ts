@@ -56,6 +56,12 @@ describe("a shell command", () => {
     assert.notStrictEqual(seen(`${"cd a || ".repeat(90)} x; ${"y b; ".repeat(5_000)} rm .git/x`), "nothing")
   })
 
+  it.each(["node x " + "a.".repeat(50_000), `awk '${"print ".repeat(20_000)}' a`, `awk '${"| ".repeat(20_000)}${"\" ".repeat(20_000)}' a`, `sed '${"w ".repeat(20_000)}' a`, `x=${"a".repeat(5_000)}; echo > ${"${x%*a*}${x/*a*b/c}".repeat(50)}`, `touch ${"$x.".repeat(5_000)}`, `printf ${"%s ".repeat(20_000)}`])("is looked through in a short time (%#)", (source) => {
+    const before = performance.now()
+    seen(source)
+    assert.isBelow(performance.now() - before, 1_500)
+  })
+
   it.effect.prop("is looked through whatever it is", [Schema.Array(Schema.Literals(["rm", " ", ".git/x", "$(", ")", "`", "'", "\"", "\n", "<<E", "{", "}", ",", ">", "cd ..", "|", "xargs", "\\", "[", "*", "sh -c ", ";", "X=", "$X", "\"$@\"", "$1", "for f in ", "; do ", "; done", "f() {", "f ", "read X", "set -- ", "if a; then ", "; fi", "(", "&&", "||", "ln -s ", "<<< "]))], ([parts]) =>
     Effect.sync(() => void seen(parts.join(""))))
 })

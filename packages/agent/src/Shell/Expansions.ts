@@ -29,6 +29,8 @@ const removed = (value: string, pattern: string, fromStart: boolean): ReadonlyAr
 const replaced = (value: string, pattern: string, by: string, operator: string): ReadonlyArray<string> | undefined => {
   const source = expression(pattern)
   if (source === undefined || pattern === "") return pattern === "" ? [value] : undefined
+  // Several stars are tried at each place of the value.
+  if (value.length >= mostPieces && pattern.includes("*")) return undefined
   const anchored = operator === "/#" ? `^(?:${source})` : operator === "/%" ? `(?:${source})$` : source
   return [value.replace(new RegExp(anchored, operator === "//" ? "gs" : "s"), () => by)]
 }

@@ -68,16 +68,18 @@ const sed = (args: Words): Habit => {
   }
 }
 
-const actsInAwk = /\bprintf?\b[\s\S]*[>|]|\|&?\s*getline|\bsystem\b/
+/** What of a text in awk's language can write, from the first place on. */
+const outputInAwk = (text: string): string => text.slice(text.search(/\bprintf?\b|$(?![\s\S])/))
+const actsInAwk = (text: string): boolean => /[>|]/.test(outputInAwk(text)) || /\|&?\s*getline|\bsystem\b/.test(text)
 
 const awk = (args: Words): Habit => {
   const given = operands(args)
   const isElsewhere = args.some((arg) => /^(-[fEil]|--(file|exec|include|load))/.test(arg))
-  const acts = isElsewhere || args.some((arg) => actsInAwk.test(arg))
+  const acts = isElsewhere || args.some(actsInAwk)
   return {
     ...(args.some((arg, index) => arg === "inplace" && /^(-i|--include)$/.test(args[index - 1] ?? "")) ? { written: given.slice(1) } : {}),
     named: acts ? [...args, ...args.map((arg) => arg.replace(/"\s*"/g, ""))] : [],
-    isGiven: args.some((arg) => /\bprintf?\b[^;}]*[>|]\s*[^\s"\d]/.test(arg))
+    isGiven: args.some((arg) => /[>|]\s*[^\s"\d>|=]/.test(outputInAwk(arg)))
   }
 }
 

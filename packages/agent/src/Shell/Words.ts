@@ -142,7 +142,7 @@ export const placed = (folder: string, word: string): ReadonlyArray<string> =>
   unbraced(word).map((path) => normal(folder === "" || isAbsolute(path) ? path : `${folder}/${path}`))
 
 /** What lies on another machine. */
-const remote = /\b(https?|ssh|git|ftp):\/\/[^\s'"`;|&<>(){}]*|\b[\w.-]+@[\w.-]+:[^\s'"`;|&<>(){}]*/g
+const remote = /\b(https?|ssh|git|ftp):\/\/[^\s'"`;|&<>(){}]*|\b[\w.-]{1,64}@[\w.-]{1,255}:[^\s'"`;|&<>(){}]*/g
 
 /** The pieces of a word that may be paths: of `key=value`, of a program's text. */
 export const pieces = (text: string): ReadonlyArray<string> => {
