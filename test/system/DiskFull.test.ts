@@ -20,7 +20,7 @@ const onDisk = async (space: Workspace, { after = "", before = "", mount = "size
   await space.file("~/.nimlet/config.json", JSON.stringify({ agent: { session_dir: sessions(space) } }))
   const inside = await space.file("inside.sh", `set -e\nmount -t tmpfs -o ${mount} tmpfs ${sessions(space)}\n${before}\n${after === "" ? "exec" : "set +e\n"} "$@"\n${after === "" ? "" : `code=$?\n${after}\nexit $code`}\n`)
   const bundle = process.env["NIMLET_BIN"] ?? join(project, "apps/cli/dist/nimlet.mjs")
-  const bin = await space.file("on-disk", `#!/bin/sh\nexec unshare --mount --map-root-user sh ${inside} ${process.execPath} ${bundle} "$@"\n`)
+  const bin = await space.file("on-disk", `#!/bin/sh\nexec unshare --mount --map-root-user sh "${inside}" "${process.execPath}" "${bundle}" "$@"\n`)
   await chmod(bin, 0o755)
   return bin
 }

@@ -63,6 +63,8 @@ const drives: Readonly<Record<string, Drive>> = {
   bookmark: { use: async ({ all, say, space }) => {
     await say("hello")
     await say("/bookmark mine")
+    // A label is saved beside the command that sets it; by the end of the next one it is there.
+    await say("/bookmark other")
     expect(readFileSync(join(space.home, ".nimlet/sessions", `${all()[0]!["session_id"]}.jsonl`), "utf8")).toMatch(/"type":"label".*"label":"mine"/)
   } },
   "claude-rules": {
