@@ -35,7 +35,7 @@ export const makeDrafts = (fs: FileSystem.FileSystem, path: Path.Path): Drafts =
     return pid > 0 && pid !== nodeProcess.pid && !isAlive(pid)
   }
   return {
-    next: (folder) => Effect.map(Random.nextBetween(0, 2 ** 52), (number) => path.join(folder, `${own}${nodeProcess.pid}-${number.toString(36)}.tmp`)),
+    next: (folder) => Effect.map(Random.nextIntBetween(0, 2 ** 52), (number) => path.join(folder, `${own}${nodeProcess.pid}-${number.toString(36)}.tmp`)),
     sweep: Effect.fnUntraced(function*(folder) {
       if (swept.has(folder)) return
       swept.add(folder)
