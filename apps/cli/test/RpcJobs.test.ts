@@ -21,6 +21,14 @@ describe("a job", () => {
       assert.deepStrictEqual(told, [true, true])
     }))
 
+  it.effect("that an extension asks for once everything ends is none", () =>
+    Effect.gen(function*() {
+      const jobs = yield* jobsOf
+      yield* jobs.end
+      yield* jobs.run({ prompt: () => Effect.die("begun"), takeLeft: Effect.succeed(undefined) } as Partial<Agent["Service"]> as Agent["Service"], { typed: "on and on" })
+      assert.isUndefined(jobs.busy())
+    }))
+
   it.effect("that has told its end, and still enters another session, is waited for as a change is", () =>
     Effect.gen(function*() {
       const jobs = yield* jobsOf

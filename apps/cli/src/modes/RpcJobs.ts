@@ -144,6 +144,8 @@ export const makeRpcJobs = (scope: Scope.Scope, writer: RpcWriter, publish: Even
   })
 
   const run: RpcJobs["run"] = Effect.fnUntraced(function*(agent, input, id) {
+    // What an extension says to a turn's end when everything ends would outlast the session.
+    if (closed && id === undefined) return
     const turn: Turn = { error: undefined, told: false, ended: false, joined: [] }
     const begun = yield* Deferred.make<void>()
     const sink = sinkOf(turn, begun, id)
