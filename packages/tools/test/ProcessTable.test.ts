@@ -5,10 +5,11 @@ import { makeFindProcesses } from "../src/Operations/ProcessTable.ts"
 const missing = Effect.fail(PlatformError.systemError({ _tag: "NotFound", module: "FileSystem", method: "read" }))
 
 /** A made-up `/proc`: pid → stat, environment, command line, folder; undefined where it must not be read. We are process 50. */
-const tableOf = (processes: { readonly [pid: number]: readonly [stat: string, environ: string | undefined, cmdline: string, cwd?: string] } | undefined) =>
+const tableOf = (processes: { readonly [pid: number]: readonly [stat: string, environ: string | undefined, cmdline: string, cwd?: string] } | undefined, last = 999) =>
   makeFindProcesses(FileSystem.makeNoop({
     readDirectory: () => processes === undefined ? missing : Effect.succeed([...Object.keys(processes), "self", "cpuinfo"]),
     readFileString: (path) => {
+      if (path === "/proc/loadavg") return Effect.succeed(`0.10 0.20 0.30 1/99 ${last}\n`)
       const [, , pid, name] = path.split("/")
       const [stat, environ, cmdline] = processes?.[Number(pid)] ?? []
       const text = name === "stat" ? stat : name === "environ" ? environ : cmdline
@@ -18,13 +19,15 @@ const tableOf = (processes: { readonly [pid: number]: readonly [stat: string, en
       const cwd = processes?.[Number(path.split("/")[2])]?.[3]
       return cwd === undefined ? missing : Effect.succeed(cwd)
     }
-  }), 50)
+  }), 50, () => 4)
 
-const found = (processes: Parameters<typeof tableOf>[0], query: Parameters<ReturnType<typeof tableOf>>[0]) =>
-  Effect.map(tableOf(processes)(query), (list) => list?.map(({ pid }) => pid))
+const found = (processes: Parameters<typeof tableOf>[0], query: Parameters<ReturnType<typeof tableOf>>[0], last?: number) =>
+  Effect.map(tableOf(processes, last)(query), (list) => list?.map(({ pid }) => pid))
+
+const stat = (pid: number, parent: number, group: number, started: number) => `${pid} (x) S ${parent} ${group} ${group} 0 -1 0 0 0 0 0 1 1 0 0 20 0 1 0 ${started} 0`
 
 describe("ProcessTable", () => {
-  it.effect("finds members of a group and what carries the mark, above a pid", () =>
+  it.effect("finds members of a group and what carries the mark, after a process", () =>
     Effect.gen(function*() {
       const processes = {
         90: ["90 (old) S 1 90 90 0", "CALL=s-1\0", "old\0"],
@@ -33,7 +36,7 @@ describe("ProcessTable", () => {
         103: ["103 (other) S 1 103 103 0", undefined, "other\0"],
         104: ["104 (later) S 1 104 104 0", "XCALL=s-1\0CALL=s-12\0", "later\0"]
       } as const
-      assert.deepStrictEqual(yield* tableOf(processes)({ mark: "CALL=s-1\0", group: 100, after: 100 }), [
+      assert.deepStrictEqual(yield* tableOf(processes)({ mark: "CALL=s-1\0", group: 100, after: { pid: 100, uptime: 3.5 } }), [
         { pid: 101, group: 100, command: "sleep 600", isOrphan: false },
         { pid: 102, group: 102, command: "daemon", isOrphan: false }
       ])
@@ -45,30 +48,44 @@ describe("ProcessTable", () => {
       const processes = {
         40: ["40 (taker) S 1 40 40 0", undefined, "taker\0", "/w"],
         50: ["50 (we) S 40 50 50 0", undefined, "we\0", "/w"],
-        101: ["101 (a) S 1 101 101 0", "", "a\0", "/w"],
-        102: ["102 (b) S 40 102 102 0", "", "b\0", "/w/sub"],
-        103: ["103 (ours) S 50 103 103 0", "", "ours\0", "/w"],
-        104: ["104 (child) S 103 104 104 0", "", "child\0", "/w"],
-        105: ["105 (away) S 1 105 105 0", "", "away\0", "/wide"],
+        101: [stat(101, 1, 101, 350), "", "a\0", "/w"],
+        102: [stat(102, 40, 102, 350), "", "b\0", "/w/sub"],
+        103: [stat(103, 50, 103, 350), "", "ours\0", "/w"],
+        104: [stat(104, 103, 104, 350), "", "child\0", "/w"],
+        105: [stat(105, 1, 105, 350), "", "away\0", "/wide"],
         106: ["106 (hidden) S 1 106 106 0", undefined, "hidden\0"],
         90: ["90 (old) S 1 90 90 0", "", "old\0", "/w"]
       } as const
-      const query = { mark: "CALL=s-1\0", group: 100, after: 100 }
+      const query = { mark: "CALL=s-1\0", group: 100, after: { pid: 100, uptime: 3.5 } }
       assert.deepStrictEqual((yield* tableOf(processes)({ ...query, folder: "/w" }))?.map(({ isOrphan, pid }) => [pid, isOrphan]), [[101, true], [102, true]])
       assert.deepStrictEqual(yield* found(processes, query), [])
       assert.deepStrictEqual(yield* found(processes, { mark: query.mark, folder: "/w" }), [])
     }))
 
-  it.effect("takes nothing that is older than us for left running, when the system has begun again with low numbers", () =>
+  it.effect("takes nothing that is older than us or than the call for left running, when the system has begun again with low numbers", () =>
     Effect.gen(function*() {
-      const stat = (pid: number, parent: number, started: number) => `${pid} (x) S ${parent} ${pid} ${pid} 0 -1 0 0 0 0 0 1 1 0 0 20 0 1 0 ${started} 0`
       const processes = {
-        9: [stat(9, 1, 700), "", "left\0", "/w"],
-        30: [stat(30, 1, 300), "", "shell\0", "/w"],
-        50: [stat(50, 30, 500), "", "we\0", "/w"],
-        60: [stat(60, 30, 400), "", "timeout\0", "/w"]
+        9: [stat(9, 1, 9, 350), "", "left\0", "/w"],
+        11: [stat(11, 1, 11, 340), "", "of a call before\0", "/w"],
+        30: [stat(30, 1, 30, 300), "", "shell\0", "/w"],
+        50: [stat(50, 30, 50, 310), "", "we\0", "/w"],
+        60: [stat(60, 30, 60, 305), "", "timeout\0", "/w"]
       } as const
-      assert.deepStrictEqual(yield* found(processes, { mark: "CALL=s-1\0", group: 7, after: 7, folder: "/w" }), [9])
+      assert.deepStrictEqual(yield* found(processes, { mark: "CALL=s-1\0", group: 7, after: { pid: 7, uptime: 3.5 }, folder: "/w" }), [9])
+    }))
+
+  it.effect("finds what has a lower number than its call, once the system has begun again or may have", () =>
+    Effect.gen(function*() {
+      const processes = {
+        9: [stat(9, 1, 800, 360), "", "of the group\0"],
+        10: [stat(10, 1, 10, 360), "CALL=s-1\0", "marked\0"],
+        12: [stat(12, 1, 12, 360), "", "orphan\0", "/w"],
+        50: [stat(50, 1, 50, 310), "", "we\0", "/w"]
+      } as const
+      const query = (uptime: number) => ({ mark: "CALL=s-1\0", group: 800, after: { pid: 800, uptime }, folder: "/w" })
+      assert.deepStrictEqual(yield* found(processes, query(3.5), 12), [9, 10, 12])
+      assert.deepStrictEqual(yield* found(processes, query(2.9), 900), [9, 10, 12])
+      assert.deepStrictEqual(yield* found(processes, query(3.5), 900), [])
     }))
 
   it.effect("leaves out what has ended and was not reaped, and cuts a long command line", () =>

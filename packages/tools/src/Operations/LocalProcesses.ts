@@ -3,6 +3,7 @@ import { Cause, Context, type Duration, Effect, Exit, Fiber, FileSystem, Path, P
 import * as ChildProcess from "effect/process/ChildProcess"
 import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
 import type { ChildProcessHandle } from "effect/process/ChildProcessSpawner"
+import { uptime } from "node:os"
 import nodeProcess from "node:process"
 import { ProcessFailed } from "../OperationError.ts"
 import type { LeftProcess, ProcessExit, Processes, ProcessRequest } from "../Operations.ts"
@@ -91,7 +92,7 @@ export const makeLocalProcesses = Effect.fnUntraced(function*(
 ): Effect.fn.Return<Processes, never, ChildProcessSpawner | FileSystem.FileSystem | Path.Path | Scope.Scope> {
   const path = yield* Path.Path
   const spawner = yield* ChildProcessSpawner
-  const find = makeFindProcesses(yield* FileSystem.FileSystem, nodeProcess.pid)
+  const find = makeFindProcesses(yield* FileSystem.FileSystem, nodeProcess.pid, uptime)
   const session = (yield* Random.nextBetween(0, 2 ** 52)).toString(36)
   const ofSession = `${MARK}=${session}-`
   const marks = yield* ProcessMarks
@@ -133,6 +134,7 @@ export const makeLocalProcesses = Effect.fnUntraced(function*(
 
   /** Runs to the program's end; its readers go on in `scope`, throwing away what comes after that. */
   const runIn = Effect.fnUntraced(function*(request: ProcessRequest, mark: string | undefined, scope: Scope.Closeable) {
+    const born = uptime()
     const handle = yield* spawn(request, mark).pipe(Scope.provide(scope))
     let ended = false
     let busy = 0
@@ -155,7 +157,7 @@ export const makeLocalProcesses = Effect.fnUntraced(function*(
     }
     ended = true
     const group = handle.pid
-    const query: ProcessQuery = { mark: `${MARK}=${mark ?? session}\0`, group, after: group, folder: root }
+    const query: ProcessQuery = { mark: `${MARK}=${mark ?? session}\0`, group, after: { pid: group, uptime: born }, folder: root }
     const found = mark === undefined ? undefined : yield* find(query)
     const left = (found ?? []).map((process): LeftProcess => ({
       pid: process.pid,
