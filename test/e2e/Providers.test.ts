@@ -1,6 +1,6 @@
 import { createServer } from "node:http"
 import { type AddressInfo, connect } from "node:net"
-import { existsSync } from "node:fs"
+import { chmodSync, existsSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type ModelStub, startModelStub } from "../kit/ModelStub.ts"
@@ -183,7 +183,7 @@ describe("keys", () => {
   it("come from auth.json, are never shown, and are kept from commands", async () => {
     await using space = await makeWorkspace()
     await using stub = await startModelStub([{ tools: [{ name: "bash", args: { command: "env" } }] }, { text: "ok" }])
-    await space.file("~/.nimlet/auth.json", JSON.stringify({ anthropic: { type: "api_key", key: "from-file-key" } }))
+    chmodSync(await space.file("~/.nimlet/auth.json", JSON.stringify({ anthropic: { type: "api_key", key: "from-file-key" } })), 0o644)
     const run = await space.nimlet(["--mode", "json", ...anthropic.args, "go"], {
       env: { ANTHROPIC_BASE_URL: stub.url, OPENAI_API_KEY: "other-key" }
     })
