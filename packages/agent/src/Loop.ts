@@ -8,8 +8,8 @@ import type * as LanguageModel from "effect/ai/LanguageModel"
 import * as Prompt from "effect/ai/Prompt"
 import { Hooks } from "@nimlet/extension"
 import type { ContentPart, RunPlace } from "@nimlet/protocol"
-import { accountOf, isContextOverflow, Offline, retryDelay } from "@nimlet/provider"
-import { makeTranscript, type SessionUnwritable, type Snapshots } from "@nimlet/session"
+import { accountOf, isContextOverflow, isImageRefusal, Offline, retryDelay } from "@nimlet/provider"
+import { imagesLeftOut, makeTranscript, type SessionUnwritable, type Snapshots, untriedImages } from "@nimlet/session"
 import type { Compaction } from "./Compaction.ts"
 import { atStart } from "./Course.ts"
 import { EventSink } from "./EventSink.ts"
@@ -134,6 +134,15 @@ export const makeLoop = (options: LoopOptions): Effect.Effect<Loop, never, Hooks
           if (yield* compaction.afterOverflow) continue
         }
         const message = accountOf(error)
+        const asked = options.selection()
+        const refused = isImageRefusal(error) ? untriedImages(yield* session.entries, asked) : 0
+        // Once is enough: after that none is left that the model has not answered to.
+        if (refused > 0) {
+          yield* ledger.append(imagesLeftOut(asked))
+          additions = undefined
+          yield* publish({ type: "diagnostic", level: "warning", message: `${message}; trying again without ${refused === 1 ? "the image" : `the ${refused} images`} that ${asked.model} has not answered to yet` })
+          continue
+        }
         const delay = yield* retryDelay(error, ++failures)
         if (Option.isNone(delay)) return yield* Effect.andThen(journal.cut(left), failed(step, message))
         yield* publish({ type: "diagnostic", level: "warning", message: `${message}; trying again` })

@@ -1,6 +1,6 @@
 /** Language models for nimlet: real providers behind the AI SDK, the offline model, and scripts. */
 export * as AiSdk from "./AiSdk.ts"
-export { isContextOverflow } from "./AiSdk/Failure.ts"
+export { isContextOverflow, isImageRefusal } from "./AiSdk/Failure.ts"
 export { toolCallParseError } from "./AiSdk/Parts.ts"
 export * from "./Credentials.ts"
 export * from "./FailureAccount.ts"

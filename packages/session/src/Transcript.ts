@@ -6,6 +6,7 @@
 import type * as Prompt from "effect/ai/Prompt"
 import type { AssistantEntry, CompactionEntry, CustomMessageEntry, SessionEntry, ToolResultEntry, ToolUsePart, UserEntry } from "@nimlet/protocol"
 import { callsOf, type Entries, isAssistant, isResult, wholeCut } from "./Calls.ts"
+import { entriesLeftOut, isImagesMark, withoutImages } from "./LeftOutImages.ts"
 import type { UnknownEntry } from "./SessionLines.ts"
 import { assistantMessage, customMessage, lostBeginning, resultsMessage, summaryMessage, userMessage } from "./TranscriptMessage.ts"
 
@@ -113,7 +114,10 @@ export const makeTranscript = (): (entries: Entries) => ReadonlyArray<Prompt.Mes
     const start = compacted?.start ?? 0
     const present = compacted === undefined ? undefined : entries[compacted.at]
     let at = count
-    if (record !== present || !goesOn(folded, count, entries)) {
+    let gone: ReadonlySet<Entries[number]> = new Set()
+    // A mark changes what was said before it, as a compaction does.
+    if (record !== present || entries.slice(count).some(isImagesMark) || !goesOn(folded, count, entries)) {
+      gone = entriesLeftOut(entries)
       messages = compacted === undefined ? [] : [summaryMessage(compacted.summary)]
       fold = makeFold(messages)
       record = present
@@ -121,7 +125,7 @@ export const makeTranscript = (): (entries: Entries) => ReadonlyArray<Prompt.Mes
     }
     for (; at < entries.length; at++) {
       const entry = entries[at]
-      if (entry !== undefined) fold.add(entry)
+      if (entry !== undefined) fold.add(gone.has(entry) ? withoutImages(entry) : entry)
     }
     folded = entries
     count = at

@@ -122,6 +122,13 @@ const OVERFLOWS = "exceeds the context window"
 export const isContextOverflow = (error: AiError.AiError): boolean =>
   error.reason._tag === "InvalidRequestError" && error.reason.constraint === OVERFLOWS
 
+const IMAGE = /\b(images?|image_url|picture|photo|vision|mmproj|multi-?modal)\b/i
+
+/** Whether a provider refused a request for an image in it, as far as its words tell. */
+export const isImageRefusal = ({ reason }: AiError.AiError): boolean =>
+  (reason._tag === "InvalidRequestError" || reason._tag === "ContentPolicyError" || reason._tag === "InternalProviderError") &&
+  IMAGE.test(reason.description ?? "")
+
 const describe = (error: unknown, fallback: string): string => {
   const message = text(error, "message")
   const body = text(error, "responseBody")
