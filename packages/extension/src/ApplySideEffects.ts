@@ -41,10 +41,15 @@ const viewOf = (widget: Widget): WidgetView | undefined => {
   return content.length === 0 && actions.length === 0 && title === "" ? undefined : { title, position, content, actions }
 }
 
-/** Lines of a widget that are not strings are left out and the widget stands; one with `content` is not one of lines. */
+/**
+ * Lines of a widget that are not strings are left out and the widget stands; one with `content` is not one of lines; a key
+ * alone is a widget with nothing in it.
+ */
 const lenient = (line: JsonObject): JsonObject => {
   const { widget } = line
-  if (!isJsonObject(widget) || !Array.isArray(widget.lines)) return line
+  if (!isJsonObject(widget)) return line
+  if (Object.keys(widget).length === 1 && "key" in widget) return { ...line, widget: { ...widget, content: [] } }
+  if (!Array.isArray(widget.lines)) return line
   const { lines, ...rest } = widget
   return { ...line, widget: "content" in rest ? rest : { ...rest, lines: lines.filter((each) => typeof each === "string") } }
 }

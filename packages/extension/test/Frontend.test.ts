@@ -182,6 +182,21 @@ describe("side effects", () => {
     }).pipe(Effect.provide(memory({ a: a.script })))
   })
 
+  it.effect("a widget's key alone removes it", () => {
+    const a = peer({ tools: [tool("t")] }, (message, self) =>
+      message.type === "tool"
+        ? Effect.andThen(self.send({ type: "update", widget: { key: "m", position: "modal", title: "Chat", content: [] } }), self.send({ type: "response", id: message.id, content: "ok", widget: { key: "m" } }))
+        : Effect.void)
+    const { frontend, shown } = person()
+    return Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: { name: "n" } } })
+      yield* host.start.pipe(Effect.provideService(Frontend, frontend))
+      yield* host.extensions.callTool("t", {})
+      assert.deepStrictEqual(shown, [["widget", "n:m", { title: "Chat", position: "modal", content: [], actions: [] }], ["widget", "n:m", undefined]])
+      assert.deepStrictEqual(host.diagnostics, [])
+    }).pipe(Effect.provide(memory({ a: a.script })))
+  })
+
   // E-251 E-288
   it.effect("of a denying reply are applied too", () => {
     const a = peer({ events: ["tool_call"] }, answering({ allow: false, reason: "no", widget: { key: "guard", lines: ["blocked 1"] } }))

@@ -57,8 +57,9 @@ const onEvent = (state: State, event: Exclude<Event, { readonly type: "key" }>):
       return step({
         ...state,
         widgets: withKey(state.widgets, event.key, event.widget),
-        // A modal that was put away comes back when it says something new; its draft goes with it.
-        modal: state.modal?.key !== event.key ? state.modal : event.widget === undefined ? undefined : { ...state.modal, hidden: false },
+        // The draft goes with the modal.
+        modal: state.modal?.key === event.key && event.widget === undefined ? undefined : state.modal,
+        putAway: state.putAway.filter(({ asked, key }) => key !== event.key || (event.widget !== undefined && !asked)),
         pressed: state.pressed?.key === event.key && event.widget?.actions[state.pressed.action] === undefined ? undefined : state.pressed
       })
     case "notice":

@@ -128,8 +128,10 @@ export interface State {
   readonly widgets: ReadonlyArray<readonly [string, WidgetView]>
   /** Which action of which widget the keys are on. */
   readonly pressed: { readonly key: string; readonly action: number } | undefined
-  /** What is typed into the modal on the screen, and whether it was put away. */
-  readonly modal: { readonly key: string; readonly field: Field; readonly hidden: boolean } | undefined
+  /** What is typed into the modal on the screen. */
+  readonly modal: { readonly key: string; readonly field: Field } | undefined
+  /** Modals that the person closed and their extension has not; `asked`: it was called for since, and comes back with the next it says. */
+  readonly putAway: ReadonlyArray<{ readonly key: string; readonly asked: boolean }>
   /** Questions, the first one on the screen. */
   readonly dialogs: ReadonlyArray<Dialog>
   readonly overlay: Overlay | undefined
@@ -178,6 +180,7 @@ export const initial = (options: InitialOptions): State => ({
   widgets: [],
   pressed: undefined,
   modal: undefined,
+  putAway: [],
   dialogs: [],
   overlay: undefined,
   figures: [],

@@ -346,12 +346,33 @@ describe("widgets", () => {
     assert.deepStrictEqual(rig.done, [{ type: "act", key: "x:chat", action: "submit", text: "hi" }, { type: "act", key: "x:chat", action: "close" }])
   })
 
-  it("a modal that cannot be closed is put away", () => {
+  it.each([["offers to be closed", [{ id: "close", label: "Close" }]], ["does not", []]])("a modal goes at an escape, whatever its extension makes of it: one that %s", (_, actions) => {
     const rig = new Rig()
-    rig.on({ type: "widget", key: "x:chat", widget: { ...plan, position: "modal", actions: [] } })
+    const modal = { type: "widget", key: "x:chat", widget: { ...plan, position: "modal", actions } } as const
+    rig.on(modal)
+    rig.key("escape")
+    assert.deepStrictEqual(rig.done, [{ type: "act", key: "x:chat", action: "close" }])
+    assert.isFalse(rig.key("x"))
+    // A stream of updates does not bring it back, nor does the next modal that is closed.
+    rig.on(modal, { ...modal, key: "y:chat" })
+    assert.isTrue(rig.key("x"))
     rig.key("escape")
     assert.isFalse(rig.key("x"))
-    assert.deepStrictEqual(rig.done, [])
+  })
+
+  it.each([
+    ["calls for its extension and it speaks", (rig: Rig) => void rig.on({ type: "figures", figures: [{ key: "x", state: "Running", manifest: {}, registration: { commands: [{ name: "chat" }] } } as never] }, submitted("/chat"))],
+    ["presses another button of its extension and it speaks", (rig: Rig) => void rig.on({ type: "clicked", key: "x:plan", action: "go" })],
+    ["saw it go", (rig: Rig) => void rig.on({ type: "widget", key: "x:chat", widget: undefined })]
+  ])("a modal that was closed comes back when the person %s", (_, calls) => {
+    const rig = new Rig()
+    const modal = { type: "widget", key: "x:chat", widget: { ...plan, position: "modal", actions: [] } } as const
+    rig.on(modal)
+    rig.key("escape")
+    calls(rig)
+    assert.isFalse(rig.key("x"))
+    rig.on(modal)
+    assert.isTrue(rig.key("x"))
   })
 })
 

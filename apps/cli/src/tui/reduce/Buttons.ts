@@ -11,17 +11,25 @@ export const orderedWidgets = ({ widgets }: State): State["widgets"] => widgets.
 
 /** The modal on the screen. */
 export const modalOf = (state: State): readonly [string, WidgetView] | undefined => {
-  const found = orderedWidgets(state).find(([, { position }]) => position === "modal")
-  return found !== undefined && state.modal?.key === found[0] && state.modal.hidden ? undefined : found
+  const { putAway } = state
+  return orderedWidgets(state).find(([key, { position }]) => position === "modal" && !putAway.some((one) => one.key === key))
+}
+
+/** The person calls for an extension: what they put away of it comes back when it says something again. */
+export const callFor = (state: State, extension: string): State => {
+  const { putAway } = state
+  return putAway.length === 0 ? state : { ...state, putAway: putAway.map((one) => one.key.startsWith(`${extension}:`) ? { ...one, asked: true } : one) }
 }
 
 /** The state after a button was pressed, by a key or the mouse; in a modal what is typed there goes along. */
 export const press = (state: State, key: string, action: string): Step => {
   const [widget] = modalOf(state) ?? []
-  if (widget !== key || action !== "submit") return step(state, { type: "act", key, action })
+  // It goes at once: its extension is told, and may be deaf, or in the middle of a stream of updates.
+  if (widget === key && action === "close") return step({ ...state, putAway: [...state.putAway, { key, asked: false }] }, { type: "act", key, action })
+  if (widget !== key || action !== "submit") return step(callFor(state, key.slice(0, key.indexOf(":"))), { type: "act", key, action })
   const text = state.modal?.key === key ? state.modal.field.text : ""
   if (text.trim() === "") return step(state)
-  return step({ ...state, modal: { key, field: fieldOf(), hidden: false } }, { type: "act", key, action, text })
+  return step({ ...state, modal: { key, field: fieldOf() } }, { type: "act", key, action, text })
 }
 
 /** The state after a key while a modal is on the screen. */
@@ -29,9 +37,9 @@ export const onModal = (state: State, key: string, typed: string): Step | undefi
   const modal = modalOf(state)
   if (modal === undefined || actionOf(state.keymap, key) === "clear") return undefined
   const [widget, { actions }] = modal
-  const draft = state.modal?.key === widget ? state.modal : { key: widget, field: fieldOf(), hidden: false }
+  const draft = state.modal?.key === widget ? state.modal : { key: widget, field: fieldOf() }
   const offers = (id: string) => actions.some((action) => action.id === id)
-  if (key === "escape") return offers("close") ? press(state, widget, "close") : step({ ...state, modal: { ...draft, hidden: true } })
+  if (key === "escape") return press(state, widget, "close")
   if (key === "enter") return offers("submit") ? press(state, widget, "submit") : step(state)
   const field = fieldKey(draft.field, key, typed)
   return field === undefined ? undefined : step({ ...state, modal: { ...draft, field } })

@@ -9,7 +9,7 @@ import { fieldOf } from "../Field.ts"
 import { actionOf, listKeyOf, nameOfKey } from "../Keymap.ts"
 import { starting, type State } from "../State.ts"
 import { left, step, type Step } from "../Step.ts"
-import { onButtons, onModal } from "./Buttons.ts"
+import { callFor, onButtons, onModal } from "./Buttons.ts"
 import { onExtensions } from "./ExtensionsPane.ts"
 import { picked } from "./Picker.ts"
 import { onSearch } from "./Searching.ts"
@@ -64,7 +64,7 @@ const interrupt = (state: State, running: NonNullable<State["run"]>): Step => {
 const onShortcut = (state: State, key: string): Step => {
   for (const { key: extension, registration, state: life } of state.figures) {
     const shortcut = life === "Running" ? registration?.extras?.shortcuts.find((one) => nameOfKey(one.key) === nameOfKey(key)) : undefined
-    if (shortcut !== undefined) return step(state, { type: "shortcut", extension, handle: shortcut.handle })
+    if (shortcut !== undefined) return step(callFor(state, extension), { type: "shortcut", extension, handle: shortcut.handle })
   }
   return left(state)
 }

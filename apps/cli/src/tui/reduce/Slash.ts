@@ -4,6 +4,7 @@ import { keyTable } from "../Keymap.ts"
 import { themeChoices } from "../Palette.ts"
 import type { State } from "../State.ts"
 import { step, type Step } from "../Step.ts"
+import { callFor } from "./Buttons.ts"
 import { askSetting, changeSetting, chooseTheme, pickFrom, showSettings } from "./Picker.ts"
 import { send, wordsOf } from "./Send.ts"
 import { copyAnswer, tell } from "./Transcript.ts"
@@ -30,10 +31,11 @@ export const screenCommands: ReadonlyArray<{ readonly name: string; readonly usa
 export const offeredCommands = ({ figures }: State): ReadonlyArray<{ readonly name: string; readonly description: string; readonly extension: string; readonly whileBusy: boolean }> =>
   figures.flatMap(({ key, registration }) => (registration?.commands ?? []).map(({ description = "", name, while_busy = false }) => ({ name, description, extension: key, whileBusy: while_busy })))
 
-/** Whether the agent runs a command beside a turn: of two with one name the first counts, and ours come before. */
-const runsBeside = (state: State, name: string): boolean =>
-  !builtinCommands.some((command) => command.name === name.toLowerCase()) &&
-  offeredCommands(state).find((command) => command.name.toLowerCase() === name.toLowerCase())?.whileBusy === true
+/** The command of an extension that a name means: of two with one name the first counts, and ours come before. */
+const offeredCommand = (state: State, name: string) =>
+  builtinCommands.some((command) => command.name === name.toLowerCase())
+    ? undefined
+    : offeredCommands(state).find((command) => command.name.toLowerCase() === name.toLowerCase())
 
 /** Where what is told of a command begins. */
 const column = 26
@@ -116,19 +118,21 @@ const ownCommand = (state: State, name: string, args: string): Step | undefined 
 }
 
 /** The state after something was submitted; while the agent works, words are queued, and what cannot be queued is given back. */
-export const submit = (state: State, text: string, as: "steer" | "followUp"): Step => {
+export const submit = (before: State, text: string, as: "steer" | "followUp"): Step => {
   const words = text.trim()
-  if (words === "") return step(state)
+  if (words === "") return step(before)
   const command = commandIn(words)
-  const own = command === undefined ? undefined : ownCommand(state, command.name.toLowerCase(), command.args)
+  const own = command === undefined ? undefined : ownCommand(before, command.name.toLowerCase(), command.args)
   if (own !== undefined) return own
+  const offered = command === undefined ? undefined : offeredCommand(before, command.name)
+  const state = offered === undefined ? before : callFor(before, offered.extension)
   const shell = /^(!!?)\s*(\S[\s\S]*)$/.exec(words)
   if (state.run !== undefined) {
     const pictured = wordsOf(state, words)
     // The queue of a run holds words alone.
     if (pictured.pictures !== undefined) return step({ ...state, later: [...state.later, pictured] })
     if (command === undefined && shell === null) return step(state, { type: as, text: words })
-    if (command !== undefined && runsBeside(state, command.name)) return step(state, { type: "aside", text: words })
+    if (offered?.whileBusy === true) return step(state, { type: "aside", text: words })
     return step(tell(state, "A command cannot wait in the queue: run it when the agent has done, or press Esc first.", "warning"), { type: "compose", text, instead: true })
   }
   if (shell === null) return send(state, words)
