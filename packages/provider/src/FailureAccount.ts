@@ -12,6 +12,8 @@ const saidBy = (reason: AiError.AiErrorReason): string => {
   return Predicate.hasProperty(own, "description") && typeof own.description === "string" ? oneLine(own.description) : ""
 }
 
+const wholeSeconds = (wait: Duration.Duration): Duration.Duration => Duration.seconds(Math.ceil(Duration.toSeconds(wait)))
+
 const behind = (what: string, said: string): string => said === "" ? what : `${what}: ${said}`
 
 /** The account of a failure, without a line break. Keys never stand in it. */
@@ -25,7 +27,7 @@ export const accountOf = (error: AiError.AiError): string => {
         ? behind(`${module} does not allow this with your key`, said)
         : behind(`${module} refused the key; check it in the environment or in ~/.nimlet/auth.json`, said)
     case "RateLimitError":
-      return `${module} takes no more requests for now${wait === undefined ? "" : `, try again in ${Duration.format(wait)}`}`
+      return behind(`${module} takes no more requests for now${wait === undefined || Duration.isZero(wait) ? "" : `, try again in ${Duration.format(wholeSeconds(wait))}`}`, said)
     case "QuotaExhaustedError":
       return behind(`${module} says that the account's limit is reached`, said)
     case "InvalidRequestError":

@@ -4,6 +4,7 @@
  */
 import { Clock, Duration, Effect } from "effect"
 import * as AiError from "effect/ai/AiError"
+import { foreignAnswer } from "./AiSdk/Failure.ts"
 import type { Fetch } from "./AiSdk/Model.ts"
 import { ProviderHooks, type ProviderRequest } from "./ProviderHooks.ts"
 
@@ -54,24 +55,48 @@ const silent = (request: ProviderRequest, limit: Duration.Duration): AiError.AiE
   AiError.make({
     module: request.provider,
     method: "streamText",
-    reason: new AiError.NetworkError({
-      reason: "TransportError",
-      method: "POST",
-      url: request.url,
-      description: `no data for ${Duration.format(limit)}`
-    })
+    reason: new AiError.InternalProviderError({ description: `no data for ${Duration.toSeconds(limit)} s from ${request.url}` })
   })
 
-/** The same bytes, and `touch` called for each piece. A stream that is pulled costs a third of a `TransformStream`. */
-// Foreign edge: a web stream, read by promises.
-const tapped = (body: ReadableStream<Uint8Array<ArrayBuffer>>, touch: () => void): ReadableStream<Uint8Array<ArrayBuffer>> => {
+type Body = ReadableStream<Uint8Array<ArrayBuffer>>
+
+/** How much of an answer that is no stream is read, in bytes. */
+const longestForeign = 4096
+
+const fields = ["data", "event", "id", "retry", ":"]
+
+/** Whether a text may be the beginning of a stream of events. */
+const mayBeEvents = (head: string): boolean => {
+  const begun = head.trimStart()
+  return fields.some((field) => begun.startsWith(field) || field.startsWith(begun))
+}
+
+/** The same bytes, and `touch` called for each piece. Fails with what `foreign` makes of them where they are no stream of events. */
+// Foreign edge: a web stream, read by promises. One that is pulled costs a third of a `TransformStream`.
+const tapped = (body: Body, touch: () => void, foreign: ((answer: string) => AiError.AiError) | undefined): Body => {
   const reader = body.getReader()
+  const decoder = new TextDecoder()
+  let first = foreign !== undefined
   return new ReadableStream({
     pull: async (controller) => {
       const { done, value } = await reader.read()
       touch()
-      if (done) controller.close()
-      else controller.enqueue(value)
+      if (done) return controller.close()
+      if (first && foreign !== undefined) {
+        first = false
+        let answer = decoder.decode(value, { stream: true })
+        if (!mayBeEvents(answer)) {
+          while (answer.length < longestForeign) {
+            const more = await reader.read()
+            touch()
+            if (more.done) break
+            answer += decoder.decode(more.value, { stream: true })
+          }
+          void reader.cancel().catch(() => undefined)
+          return controller.error(foreign(answer))
+        }
+      }
+      controller.enqueue(value)
     },
     cancel: (reason) => reader.cancel(reason)
   }, { highWaterMark: 0 })
@@ -139,8 +164,11 @@ export const makeHookedFetch = Effect.fnUntraced(function*(options: {
       await run(seen({ status, headers: responseHeaders(response), durationMillis, errorBody }, about()), interruptible(signal))
       touch()
     }
+    const { provider } = options
+    const foreign = !response.ok ? undefined : (answer: string) =>
+      foreignAnswer(answer, response.headers.get("content-type") ?? "", { provider, url: response.url === "" ? url : response.url, now: clock.currentTimeMillisUnsafe() })
     // The same response with another body: a new one would copy status and headers through every check of the platform.
-    return response.body === null ? response : Object.defineProperty(response, "body", { value: tapped(response.body, touch) })
+    return response.body === null ? response : Object.defineProperty(response, "body", { value: tapped(response.body, touch, foreign) })
   }
 
   const watch = Effect.gen(function*() {

@@ -8,6 +8,7 @@ import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import * as AiSdk from "../src/AiSdk.ts"
 import { isContextOverflow } from "../src/AiSdk/Failure.ts"
+import { accountOf } from "../src/FailureAccount.ts"
 import { toolCallParseError } from "../src/AiSdk/Parts.ts"
 import { RequestLimits } from "../src/RequestLimits.ts"
 import { Thinking } from "../src/Thinking.ts"
@@ -247,7 +248,64 @@ describe("a stream that goes wrong", () => {
     }))
 })
 
+describe("an answer that is no stream of events", () => {
+  const answered = (type: string, ...body: ReadonlyArray<string>) => (response: import("node:http").ServerResponse) => {
+    response.writeHead(200, { "content-type": type })
+    for (const piece of body) response.write(piece)
+    response.end()
+  }
+  for (const api of ["anthropic", "chat", "responses"] as const) {
+    it.live(`is told with its address, its content type and how it begins, and not asked for again (${api})`, () =>
+      Effect.gen(function*() {
+        const { url } = yield* serve(answered("text/html; charset=utf-8", "<!DOCTYPE html>\n<html><title>Sign in", "</title></html>"))
+        const error = yield* Effect.flip(Effect.flatMap(make(api, url), collect))
+        assert.isFalse(error.isRetryable)
+        const account = accountOf(error)
+        assert.include(account, `${url}/v1/`)
+        assert.include(account, "answered with text/html; charset=utf-8 where a stream of events was expected")
+        assert.include(account, "It begins: <!DOCTYPE html> <html><title>Sign in")
+      }))
+  }
+
+  it.live("is the error it holds", () =>
+    Effect.gen(function*() {
+      const bodies = [{ error: { message: "model m is not loaded", type: "invalid_request_error" } }, { error: "the key is for another region" }]
+      const { url } = yield* serve((response, n) => answered("application/json", JSON.stringify(bodies[n]))(response))
+      const model = yield* make("chat", url)
+      assert.match(accountOf(yield* Effect.flip(collect(model))), /^\w+ refused the request: model m is not loaded/)
+      assert.include(accountOf(yield* Effect.flip(collect(model))), "the key is for another region")
+    }))
+
+  it.live("is known by what comes, not by its content type", () =>
+    Effect.gen(function*() {
+      const all = [anthropic.start(), ...anthropic.text(0, "a"), ...anthropic.stop("end_turn")]
+      const { url } = yield* serve(answered("text/plain", ": hello\n\n", all.map(event).join("")))
+      assert.strictEqual(textOf(yield* Effect.flatMap(make("anthropic", url), collect)), "a")
+    }))
+})
+
 describe("a refusal", () => {
+  it.live("is told in the provider's words, wherever they stand", () =>
+    Effect.gen(function*() {
+      const cases: ReadonlyArray<readonly [status: number, body: string, said: string]> = [
+        [400, "the max_tokens field is not known\nhere", "refused the request: the max_tokens field is not known here"],
+        [400, JSON.stringify({ detail: "field foo is bad" }), "refused the request: field foo is bad"],
+        [422, JSON.stringify({ detail: [{ loc: ["body", "messages"], msg: "no list" }] }), "refused the request: body.messages: no list"],
+        [400, JSON.stringify({ error: "try pulling it first" }), "refused the request: try pulling it first"],
+        [400, JSON.stringify({ error: { message: "Provider returned error", metadata: { raw: "{\"error\":{\"message\":\"too many tools\"}}" } } }), "Provider returned error: too many tools"],
+        [400, "", "(HTTP 400, and no word of why)"],
+        [404, "<html><head><title>404 Not Found</title></head><body><h1>Not Found</h1></body></html>", "404 Not Found (HTTP 404 at http://127.0.0.1"],
+        [500, "CUDA out of memory", "failed: HTTP 500: CUDA out of memory"],
+        [429, JSON.stringify({ error: { message: "the limit of plan X" } }), "takes no more requests for now: the limit of plan X"]
+      ]
+      const { url } = yield* serve((response, n) => {
+        response.writeHead(cases[n]?.[0] ?? 500, { "content-type": "text/plain" })
+        response.end(cases[n]?.[1])
+      })
+      const model = yield* make("chat", url)
+      for (const [, , said] of cases) assert.include(accountOf(yield* Effect.flip(collect(model))), said)
+    }))
+
   const cases = [
     [401, { type: "error", error: { type: "authentication_error", message: "invalid x-api-key" } }, "AuthenticationError", false],
     [403, { type: "error", error: { type: "permission_error", message: "no" } }, "AuthenticationError", false],
@@ -351,8 +409,7 @@ describe("time and interruption", () => {
       assert.isUndefined(fiber.pollUnsafe())
       yield* TestClock.adjust("1 second")
       const error = yield* Fiber.join(fiber)
-      assert.strictEqual(error.reason._tag, "NetworkError")
-      assert.include(error.message, "no data for 5m")
+      assert.strictEqual(accountOf(error), `anthropic failed: no data for 300 s from ${url}/v1/messages`)
       assert.isTrue(error.isRetryable)
       yield* closed(0)
     }))

@@ -75,6 +75,7 @@ describe("toAiError", () => {
     assert.strictEqual(tag({ message: "busy", code: 502 }), "InternalProviderError")
     assert.strictEqual(tag({ message: "no", type: "insufficient_quota" }), "QuotaExhaustedError")
     assert.strictEqual(tag({ message: "no", code: "rate_limit_exceeded" }), "RateLimitError")
+    assert.include(toAiError({ name: "AI_TypeValidationError", value: { error: "plain words" } }, { provider: "p", url: "http://x", now: 0 }).message, "plain words")
     assert.strictEqual(tag({ odd: true }), "InvalidOutputError")
     assert.strictEqual(tag(new TypeError("fetch failed")), "NetworkError")
     assert.strictEqual(tag(new Error("bug")), "UnknownError")

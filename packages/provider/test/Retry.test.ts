@@ -71,8 +71,16 @@ describe("retryAfter", () => {
     assert.strictEqual(wait({ "retry-after": "1.5" }), 1_500)
     assert.strictEqual(wait({ "retry-after": "9", "retry-after-ms": "20" }), 20)
     assert.strictEqual(wait({ "retry-after": "Thu, 01 Jan 1970 00:01:00 GMT" }, 10_000), 50_000)
-    assert.strictEqual(wait({ "retry-after": "Thu, 01 Jan 1970 00:01:00 GMT" }, 90_000), 0)
+    assert.strictEqual(wait({ "retry-after": "0" }), 0)
     assert.isUndefined(wait({ "retry-after": "soon" }))
     assert.isUndefined(wait({ "retry-after": "-4" }))
+  })
+
+  it("does not believe in a time that is past or more than a month ahead", () => {
+    assert.isUndefined(wait({ "retry-after": "Thu, 01 Jan 1970 00:01:00 GMT" }, 90_000))
+    assert.isUndefined(wait({ "retry-after": "Fri, 31 Dec 9999 23:59:59 GMT" }))
+    for (const value of ["99999999999999999999", "1e999", "Infinity"]) assert.isUndefined(wait({ "retry-after": value }))
+    assert.isUndefined(wait({ "retry-after-ms": "1e30" }))
+    assert.strictEqual(wait({ "retry-after": "9", "retry-after-ms": "" }), 9_000)
   })
 })

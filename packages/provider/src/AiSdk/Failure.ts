@@ -4,6 +4,7 @@
  */
 import { DateTime, Duration, Option, Predicate } from "effect"
 import * as AiError from "effect/ai/AiError"
+import { beginning, errorIn, errorText, wordsIn } from "./ErrorText.ts"
 
 /** The request a failure belongs to. */
 export interface FailedRequest {
@@ -66,16 +67,25 @@ const headersOf = (error: unknown): { readonly [name: string]: string } => {
   )
 }
 
-/** How long a provider asked to wait: `retry-after-ms`, `retry-after` in seconds, or `retry-after` as a date. */
+/** No quota takes longer to be renewed; whoever asks for more has the number wrong. */
+const LONGEST = Duration.toMillis(Duration.days(31))
+
+const believed = (milliseconds: number): Duration.Duration | undefined =>
+  milliseconds >= 0 && milliseconds <= LONGEST ? Duration.millis(milliseconds) : undefined
+
+/**
+ * How long a provider asked to wait: `retry-after-ms`, `retry-after` in seconds, or `retry-after` as a date. Undefined for
+ * what nobody can mean: a time that is past, or more than a month ahead.
+ */
 export const retryAfter = (headers: { readonly [name: string]: string }, now: number): Duration.Duration | undefined => {
-  const milliseconds = Number(headers["retry-after-ms"] ?? NaN)
-  if (Number.isFinite(milliseconds) && milliseconds >= 0) return Duration.millis(milliseconds)
-  const value = headers["retry-after"]
-  if (value === undefined || value.trim() === "") return undefined
+  const milliseconds = headers["retry-after-ms"]?.trim() ?? ""
+  const exact = milliseconds === "" ? undefined : believed(Number(milliseconds))
+  const value = headers["retry-after"]?.trim() ?? ""
+  if (exact !== undefined || value === "") return exact
   const seconds = Number(value)
-  if (Number.isFinite(seconds)) return seconds >= 0 ? Duration.millis(seconds * 1000) : undefined
+  if (!Number.isNaN(seconds)) return believed(seconds * 1000)
   const date = DateTime.make(value)
-  return Option.isSome(date) ? Duration.millis(Math.max(0, DateTime.toEpochMillis(date.value) - now)) : undefined
+  return Option.isSome(date) ? believed(DateTime.toEpochMillis(date.value) - now) : undefined
 }
 
 /**
@@ -129,12 +139,26 @@ export const isImageRefusal = ({ reason }: AiError.AiError): boolean =>
   (reason._tag === "InvalidRequestError" || reason._tag === "ContentPolicyError" || reason._tag === "InternalProviderError") &&
   IMAGE.test(reason.description ?? "")
 
+/** What a provider said of an error; its body tells more than the SDK's message, which may be the status's name alone. */
 const describe = (error: unknown, fallback: string): string => {
-  const message = text(error, "message")
   const body = text(error, "responseBody")
-  const code = [text(error, "code"), text(error, "type")].filter((name) => name !== undefined && !message?.includes(name))
-  const said = message ?? body ?? fallback
+  const said = (body === undefined ? undefined : errorText(body)) ?? text(error, "message") ?? wordsIn(error) ?? fallback
+  const code = [text(error, "code"), text(error, "type")].filter((name) => name !== undefined && !said.includes(name))
   return code.length === 0 ? said : `${said} (${code.join(", ")})`
+}
+
+/** The same for one that has a status. A place where nothing is may be the wrong one. */
+const describeStatus = (error: unknown, status: number, url: string): string => {
+  const body = text(error, "responseBody")?.trim() ?? ""
+  const said = describe(error, `HTTP ${status}`)
+  if ((status === 404 || status === 405) && url !== "" && !body.startsWith("{")) return `${said} (HTTP ${status} at ${url})`
+  return body === "" && number(error, "statusCode") !== undefined ? `${said} (HTTP ${status}, and no word of why)` : said
+}
+
+/** An error as the provider sent it, where the SDK did not know it for one. */
+const sentIn = (error: unknown): unknown => {
+  const sent = Predicate.hasProperty(error, "value") && Predicate.hasProperty(error.value, "error") ? error.value.error : error
+  return typeof sent === "string" ? { message: sent } : sent
 }
 
 const names = (error: unknown): ReadonlyArray<string> => [text(error, "code"), text(error, "type")].flatMap((name) => name ?? [])
@@ -144,14 +168,15 @@ export const cutShort = (description: string): AiError.AiErrorReason => new AiEr
 
 const isOwn = (error: unknown): error is AiError.AiError => AiError.isAiError(error)
 
-const reasonOf = (error: unknown, request: FailedRequest): AiError.AiErrorReason => {
+const reasonOf = (thrown: unknown, request: FailedRequest): AiError.AiErrorReason => {
+  const error = sentIn(thrown)
   const code = number(error, "code")
   const status = number(error, "statusCode") ?? (code !== undefined && code >= 400 && code < 600 ? code : undefined) ?? names(error).map((name) => STATUS[name]).find((known) => known !== undefined)
   const chain = causes(error)
   if (status !== undefined && (status < 200 || status >= 300)) {
     // The provider's own words are searched too: the SDK's message does not always hold the code.
     const body = text(error, "responseBody") ?? ""
-    const description = describe(error, body || `HTTP ${status}`)
+    const description = describeStatus(error, status, request.url)
     const searched = OVERFLOW.test(body) && !OVERFLOW.test(description) || QUOTA.test(body) && !QUOTA.test(description)
       ? `${description} ${body}`
       : description
@@ -171,10 +196,20 @@ const reasonOf = (error: unknown, request: FailedRequest): AiError.AiErrorReason
       description: describe(chain.at(-1), "no connection").slice(0, LIMIT).toWellFormed()
     })
   }
-  if (request.answered === true || Predicate.isObject(error) && !(error instanceof Error)) return cutShort((error instanceof Error ? describe(error, "the answer could not be read") : JSON.stringify(error)).slice(0, LIMIT).toWellFormed())
+  if (request.answered === true || Predicate.isObject(error) && !(error instanceof Error)) return cutShort(describe(error, error instanceof Error ? "the answer could not be read" : JSON.stringify(error)).slice(0, LIMIT).toWellFormed())
   return new AiError.UnknownError({ description: describe(error, String(error)).slice(0, LIMIT).toWellFormed() })
 }
 
 /** The `AiError` of anything thrown by, or streamed as an error from, an AI SDK provider. An `AiError` of ours inside comes out as it is. */
 export const toAiError = (error: unknown, request: FailedRequest): AiError.AiError =>
   causes(error).find(isOwn) ?? AiError.make({ module: request.provider, method: "streamText", reason: reasonOf(error, request) })
+
+/** An answer that is no stream of events: the error it holds, or what it is and where it came from. */
+export const foreignAnswer = (answer: string, contentType: string, request: FailedRequest): AiError.AiError => {
+  const error = errorIn(answer)
+  if (error !== undefined) return toAiError(error, { ...request, answered: true })
+  const kind = contentType === "" ? "something of no content type" : contentType
+  // Not to be tried again: the same would come from there.
+  const description = `${request.url} answered with ${kind} where a stream of events was expected; is the provider's endpoint right? It begins: ${beginning(answer)}`
+  return AiError.make({ module: request.provider, method: "streamText", reason: new AiError.UnknownError({ description: description.slice(0, LIMIT) }) })
+}
