@@ -59,6 +59,11 @@ describe("a whole session", () => {
     await command(terminal, "/reload")
     await terminal.until("Extensions were started anew")
 
+    // Nothing to bring back: nothing is put before the person.
+    await command(terminal, "/rewind 3 files")
+    await terminal.until("No file was changed")
+    expect(await idle(terminal)).toMatch(/─\n\n─/)
+
     await command(terminal, "/rewind")
     await terminal.until("Back to before which")
     terminal.type("write a file")

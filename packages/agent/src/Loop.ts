@@ -29,6 +29,8 @@ export interface RunResult {
   readonly answer?: string
   /** What is to stand in the composer, unsent: a command's wish, or the message that a fork stands before. */
   readonly editorText?: string
+  /** The command that does what this one only told of. */
+  readonly nextCommand?: string
 }
 
 /** What every run of a session uses. */

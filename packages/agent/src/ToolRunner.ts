@@ -66,6 +66,8 @@ const boundedOutput = (output: string, before: string): string =>
 interface Notes {
   changedBy?: ReadonlyArray<string>
   hooks_ms: number
+  /** How long it waited to be permitted: that is the person's time, and no part of the call's. */
+  asked_ms: number
 }
 
 /** The runner of a session. */
@@ -74,9 +76,9 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
     const hooks = yield* Hooks
     const validators = new WeakMap<JsonObject, Validator>()
 
-    const timed = <A, E, R>(notes: Notes, hook: Effect.Effect<A, E, R>) =>
+    const timed = <A, E, R>(notes: Notes, what: "hooks_ms" | "asked_ms", effect: Effect.Effect<A, E, R>) =>
       Effect.flatMap(Clock.currentTimeMillis, (started) =>
-        Effect.tap(hook, () => Effect.map(Clock.currentTimeMillis, (now) => void (notes.hooks_ms += now - started))))
+        Effect.tap(effect, () => Effect.map(Clock.currentTimeMillis, (now) => void (notes[what] += now - started))))
 
     const faultsOf = Effect.fnUntraced(function*(offered: OfferedTool, args: JsonObject) {
       const schema = offered.tool.inputSchema
@@ -146,7 +148,7 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
       const begun = watch?.begun ?? Effect.void
       if (!isHooked(offered)) return yield* Effect.andThen(begun, execute(call, offered, sent, watch))
 
-      const gate = yield* timed(notes, hooks.run("tool_call", { tool: call.name, arguments: sent, tool_call_id: call.id }, options))
+      const gate = yield* timed(notes, "hooks_ms", hooks.run("tool_call", { tool: call.name, arguments: sent, tool_call_id: call.id }, options))
       if (gate._tag === "Blocked") return gate.terminate === true ? { ...denied(gate.reason), terminate: true } : denied(gate.reason)
       const changed = gate.changedBy.length > 0
       const args = changed ? gate.payload.arguments : sent
@@ -155,21 +157,22 @@ export const makeToolRunner = (permissions: Permissions): Effect.Effect<ToolRunn
         if (left.length > 0) return refuse(`${call.name}, changed by ${gate.changedBy.join(", ")}`, left)
       }
 
-      const denial = yield* permissions.check(offered, args)
+      const denial = yield* timed(notes, "asked_ms", permissions.check(offered, args))
       if (Option.isSome(denial)) return denied(denial.value)
 
       if (changed) notes.changedBy = gate.changedBy
       yield* begun
       const result = yield* execute(call, offered, args, watch)
-      return yield* timed(notes, afterwards(call, sent, args, result, options))
+      return yield* timed(notes, "hooks_ms", afterwards(call, sent, args, result, options))
     })
 
     return {
       run: Effect.fnUntraced(function*(call, tools, watch, options) {
         const started = yield* Clock.currentTimeMillis
-        const notes: Notes = { hooks_ms: 0 }
+        const notes: Notes = { hooks_ms: 0, asked_ms: 0 }
         const result = yield* settle(call, tools, watch, notes, options)
-        return { call, result, duration_ms: (yield* Clock.currentTimeMillis) - started, ...notes }
+        const { asked_ms, ...told } = notes
+        return { call, result, duration_ms: (yield* Clock.currentTimeMillis) - started - asked_ms, ...told }
       })
     }
   })

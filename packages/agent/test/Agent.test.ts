@@ -233,6 +233,22 @@ describe("Agent", () => {
       }))
   })
 
+  it.effect.each(["deny", "once"] as const)("does not count the wait for the person's answer to a call's time: %s", (decision) =>
+    withAgent({
+      replies: [calls({ name: "write" }), says("done")],
+      tools: [tool("write", { capabilities: ["write"], run: () => Effect.as(Effect.sleep(decision === "once" ? 200 : 0), textResult("done")) })],
+      frontend: { interactive: true, approve: () => Effect.as(Effect.sleep("2 seconds"), decision === "once" ? { decision } : { decision, reason: "no" }) }
+    }, ({ entries, prompt }) =>
+      Effect.gen(function*() {
+        const running = yield* Effect.forkChild(prompt("hi"))
+        for (let n = 0; n < 30; n++) {
+          yield* settle
+          yield* TestClock.adjust(100)
+        }
+        yield* Fiber.join(running)
+        assert.deepStrictEqual((yield* entries).flatMap((entry) => entry.type === "tool_result" ? [entry.duration_ms] : []), [decision === "once" ? 200 : undefined])
+      })))
+
   it.effect("tries a request again when that can help, and keeps nothing of the dead attempt", () =>
     withAgent({ replies: [refuses(new AiError.RateLimitError({})), says("hello")] }, ({ entries, events, prompt }) =>
       Effect.gen(function*() {

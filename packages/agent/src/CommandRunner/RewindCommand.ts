@@ -45,8 +45,9 @@ export const makeRewindCommand = ({ change, files, snapshots, switching }: Rewin
     if (plan === undefined) return yield* voice.fail(`There is no message ${message} of yours in this session.`)
     if (now) return yield* goWith(voice, { kind: "fork", message }, plan, "/rewind undo takes all of it back.")
     if (plan.moves.length + plan.refusals.length === 0) return yield* voice.tell(`No file was changed by edit or write since. /rewind ${message} goes back.`)
-    const next = plan.refusals.length === 0 ? `/rewind ${message} files now does it.` : `So no file would go back; /rewind ${message} goes back without them.`
-    return yield* voice.tell(`${planText(plan)}\n${next}`)
+    if (plan.refusals.length > 0) return yield* voice.tell(`${planText(plan)}\nSo no file would go back; /rewind ${message} goes back without them.`)
+    const next = `/rewind ${message} files now`
+    return { ...yield* voice.tell(`${planText(plan)}\n${next} does it.`), nextCommand: next }
   })
 
   const undoRewind = Effect.fnUntraced(function*(voice: Voice) {

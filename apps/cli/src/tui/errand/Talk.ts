@@ -40,7 +40,7 @@ export const makeTalk = ({ company, present, show, tell }: ErrandRoom, { standin
       const result = yield* Effect.raceFirst(given.within(given.agent.prompt({ typed: text, literal, saved, attached })), Effect.andThen(watchQueue(given), Effect.never)).pipe(
         Effect.ensuring(Effect.flatMap(takeBack(given), (left) => Effect.sync(() => (back = left))))
       )
-      editorText = result.editorText ?? ""
+      editorText = result.editorText ?? result.nextCommand ?? ""
       const title = titleOf(yield* (yield* given.agent.session).entries)
       yield* show({ type: "titled", title })
       yield* standing(given)

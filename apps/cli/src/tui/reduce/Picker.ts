@@ -87,11 +87,8 @@ const pick = (state: State, what: ListName, value: string): Step => {
     }
     case "rewind":
       return pickFrom(closed, "rewindHow", "What goes back to before that message?", ways(value))
-    case "rewindHow": {
-      const going = send(closed, `/rewind ${value}`)
-      // What would be done is told first; Enter does it then.
-      return value.endsWith(" files") ? { ...going, commands: [...going.commands, { type: "compose", text: `/rewind ${value} now`, instead: true }] } : going
-    }
+    case "rewindHow":
+      return send(closed, `/rewind ${value}`)
     case "resume":
     case "fork":
       return send(closed, `/${what} ${value}`)
