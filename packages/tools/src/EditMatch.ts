@@ -13,10 +13,17 @@ export interface Replacement {
   readonly all?: boolean
 }
 
+/** The replacement after which a text was there no more; how often it had been there, and on which lines at first. */
+export interface Taken {
+  readonly by: number
+  readonly count: number
+  readonly lines: ReadonlyArray<number>
+}
+
 /** Why nothing was changed; `index` counts replacements from 0. */
 export type EditFailure =
   | { readonly reason: "empty" | "same"; readonly index: number }
-  | { readonly reason: "missing"; readonly index: number; readonly near: ReadonlyArray<NearLine> }
+  | { readonly reason: "missing"; readonly index: number; readonly near: ReadonlyArray<NearLine>; readonly taken?: Taken }
   | { readonly reason: "repeated"; readonly index: number; readonly count: number; readonly lines: ReadonlyArray<number> }
 
 /** The new text, how many places changed, and the line spans of it that were touched, 1-based and inclusive, in file order. */
@@ -162,6 +169,25 @@ const replaceAt = (raw: string, found: ReadonlyArray<number>, wanted: string, re
   return { text: pieces.join("") + raw.slice(done), cuts }
 }
 
+/** The places of `wanted` as a failure tells them. */
+const toldPlaces = (plain: string, wanted: string) => {
+  const found = occurrences(plain, wanted, 1, MAX_OCCURRENCES)
+  return { count: found.length, lines: found.slice(0, 10).map((offset) => lineAt(plain, offset)) }
+}
+
+/** Which of the replacements done took a text away; undefined when it was never there. */
+const takenBy = (text: string, done: ReadonlyArray<Replacement>, wanted: string): Taken | undefined => {
+  let raw = text
+  let taken: Taken | undefined
+  for (const [by, { newText, oldText }] of done.entries()) {
+    const plain = toLf(raw)
+    if (plain.includes(wanted)) taken = { by, ...toldPlaces(plain, wanted) }
+    const old = toLf(oldText)
+    raw = replaceAt(raw, occurrences(plain, old, old.length, Infinity), old, toLf(newText)).text
+  }
+  return taken
+}
+
 /** Applies replacements one after the other to a text without BOM; on a failure the text stays as it is. */
 export const applyReplacements = (text: string, replacements: ReadonlyArray<Replacement>): Result.Result<Edited, EditFailure> => {
   let raw = text
@@ -174,10 +200,11 @@ export const applyReplacements = (text: string, replacements: ReadonlyArray<Repl
     if (wanted === replacement) return Result.fail({ reason: "same", index })
     const plain = toLf(raw)
     const found = all === true ? occurrences(plain, wanted, wanted.length, Infinity) : occurrences(plain, wanted, 1, MAX_OCCURRENCES)
-    if (found.length === 0) return Result.fail({ reason: "missing", index, near: nearLines(plain, wanted) })
-    if (all !== true && found.length > 1) {
-      return Result.fail({ reason: "repeated", index, count: found.length, lines: found.slice(0, 10).map((offset) => lineAt(plain, offset)) })
+    if (found.length === 0) {
+      const taken = takenBy(text, replacements.slice(0, index), wanted)
+      return Result.fail({ reason: "missing", index, near: nearLines(plain, wanted), ...(taken === undefined ? {} : { taken }) })
     }
+    if (all !== true && found.length > 1) return Result.fail({ reason: "repeated", index, ...toldPlaces(plain, wanted) })
     const done = replaceAt(raw, found, wanted, replacement)
     raw = done.text
     places += found.length

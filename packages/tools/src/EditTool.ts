@@ -54,22 +54,30 @@ const unfit = (replacements: ReadonlyArray<Replacement>, encoding: EncodingName)
 
 const clipped = (line: string): string => line.length > MAX_LINE_CHARS ? `${beginningOf(line, MAX_LINE_CHARS)}...` : line
 
+const explainPlaces = (shown: string) => ({ count, lines }: { readonly count: number; readonly lines: ReadonlyArray<number> }): string => {
+  const times = count >= MAX_OCCURRENCES ? `at least ${count}` : String(count)
+  return `${count === 1 ? "once" : `${times} times`} in ${shown}, on ${count === 1 ? "line" : "lines"} ${lines.join(", ")}${count > lines.length ? ", ..." : ""}`
+}
+
 /** Why an edit failed, for the model; nothing was written. */
 const explain = (failure: EditFailure, count: number, file: Located, version: string): string => {
   const which = count === 1 ? "old_text" : `old_text of replacement ${failure.index + 1} of ${count}`
   const end = `\nNothing was changed. version: ${version}`
+  const placesText = explainPlaces(file.shown)
   switch (failure.reason) {
     case "empty":
       return `${which} is empty${end}`
     case "same":
       return `${which} and new_text are equal${end}`
-    case "repeated": {
-      const more = failure.count > failure.lines.length ? ", ..." : ""
-      const times = failure.count >= MAX_OCCURRENCES ? `at least ${failure.count}` : String(failure.count)
-      return `${which} occurs ${times} times in ${file.shown}, on lines ${failure.lines.join(", ")}${more}; add lines around it until it is unique, or set replace_all${end}`
-    }
+    case "repeated":
+      return `${which} occurs ${placesText(failure)}; add lines around it until it is unique, or set replace_all${end}`
     case "missing": {
       const near = failure.near.map(({ line, text }) => `\n${line} | ${clipped(text)}`).join("")
+      const { taken } = failure
+      if (taken !== undefined) {
+        const by = `replacement ${taken.by + 1} of ${count}`
+        return `${which} overlaps ${by}, which changed it: before, it occurred ${placesText(taken)}. Make one replacement of both, or give old_text as ${by} leaves it${near === "" ? "" : `; similar lines now:${near}`}${end}`
+      }
       return `${which} does not occur in ${file.shown}${near === "" ? "" : `; similar lines:${near}`}${end}`
     }
   }

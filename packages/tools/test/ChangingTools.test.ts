@@ -35,6 +35,17 @@ describe("edit", () => {
       assert.strictEqual(yield* w.fs.readLink(w.at("alias")), "real")
     })))
 
+  it.effect("says which replacement took the text of a later one, how often it had been there and where", () =>
+    inWorkspace((w) => Effect.gen(function*() {
+      yield* w.put("f", "head\r\nalpha\r\nbeta\r\nalpha\r\n")
+      const overlap = yield* edit({ path: "f", replacements: [{ old_text: "head", new_text: "HEAD" }, { old_text: "alpha\nbeta", new_text: "A\nB" }, { old_text: "beta\nalpha", new_text: "x" }] })
+      assert.include(overlap.text, "EDIT_FAILED: old_text of replacement 3 of 3 overlaps replacement 2 of 3, which changed it: before, it occurred once in f, on line 3.")
+      const all = yield* edit({ path: "f", replace_all: true, replacements: [{ old_text: "alpha", new_text: "A" }, { old_text: "alpha", new_text: "B" }] })
+      assert.include(all.text, "overlaps replacement 1 of 2, which changed it: before, it occurred 2 times in f, on lines 2, 4.")
+      assert.include((yield* edit({ path: "f", replacements: [{ old_text: "head", new_text: "H" }, { old_text: "gamma", new_text: "x" }] })).text, "old_text of replacement 2 of 2 does not occur in f")
+      assert.strictEqual(yield* w.text("f"), "head\r\nalpha\r\nbeta\r\nalpha\r\n")
+    })))
+
   it.effect("changes nothing when one of several replacements fails", () =>
     inWorkspace((w) => Effect.gen(function*() {
       yield* w.put("f", "alpha\nbeta\nbeta\n")
