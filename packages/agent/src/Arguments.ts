@@ -4,7 +4,7 @@
  */
 import { Effect, Result } from "effect"
 import { beginningOf, type JsonObject } from "@nimlet/protocol"
-import type { Errors } from "./JsonSchema.ts"
+import { faultSentences } from "./ArgumentFaults.ts"
 import { withinMillis } from "./TimeLimit.ts"
 
 /** What the model reads of arguments that are not JSON: why, as far as is known, and what it sent. */
@@ -22,14 +22,6 @@ export const argumentsOf = (sent: unknown): Result.Result<JsonObject, string> =>
 /** Checks arguments against one schema and names what is wrong, a line a fault; none when they fit. */
 export type Validator = (args: JsonObject) => ReadonlyArray<string>
 
-type Fault = ReturnType<typeof Errors>[1][number]
-
-const sentenceOf = (error: Fault): string => {
-  const { instancePath, keyword, message, params } = error
-  const where = instancePath === "" ? "arguments" : instancePath.slice(1)
-  return keyword === "additionalProperties" ? `${where}: unknown: ${params.additionalProperties.join(", ")}` : `${where}: ${message}`
-}
-
 /** A check that takes longer has run into a pattern that backtracks, or a schema that refers to itself without end. */
 const longestCheck = 1_000
 
@@ -46,8 +38,7 @@ export const makeValidator = Effect.fnUntraced(function*(schema: JsonObject): Ef
   const check = (args: JsonObject) => {
     if (Check(schema, args)) return []
     const [, errors] = Errors(schema, args)
-    // What `additionalProperties: false` refuses is told twice: by name, and as a value that fits no schema.
-    return errors.filter(({ keyword }) => keyword !== "boolean").slice(0, 8).map(sentenceOf)
+    return faultSentences(errors, schema)
   }
   const checked = (args: JsonObject) => Result.getOrElse(Result.try(() => check(args)), (): ReadonlyArray<string> => [])
   if (!mayBeLong(schema)) return checked
