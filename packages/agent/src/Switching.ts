@@ -6,7 +6,7 @@
 import { Effect, Fiber, Option, Scope } from "effect"
 import { AtomicSession, type AtomicSessionShape, EntrySink, Extensions, type HookOptions, type HookOutcome, Hooks, SessionAccess, type StartOptions } from "@nimlet/extension"
 import type { HookPayload, ShutdownReason } from "@nimlet/protocol"
-import { forkPoint, isUser, type Session, Sessions, wordsOf } from "@nimlet/session"
+import { forkPoint, isUser, saidIn, type Session, Sessions } from "@nimlet/session"
 import { RequiredExtensionMissing, SwitchRefused } from "./AgentError.ts"
 import { type Conversation, type ConversationOptions, makeConversation } from "./Conversation.ts"
 import { EventSink } from "./EventSink.ts"
@@ -200,7 +200,7 @@ export const makeSwitching = Effect.fnUntraced(function*<E, R>(
     const entry = entries[at]
     if (entry === undefined) return yield* refused(`There is no entry ${target.id} in this session.`)
     if (target.at) return { count: at + 1, text: "", id: target.id, position: "at" as const }
-    return { count: at, text: isUser(entry) ? wordsOf(entry) : "", id: target.id, position: "before" as const }
+    return { count: at, text: isUser(entry) ? saidIn(entry) : "", id: target.id, position: "before" as const }
   })
 
   const open = Effect.fnUntraced(function*(target: Target, id: string, point: { readonly count: number; readonly text: string } | undefined) {

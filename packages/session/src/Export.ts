@@ -6,7 +6,7 @@ import { Effect, FileSystem, type PlatformError, Random, Result, Stream } from "
 import { beginningOf, type SessionHeader } from "@nimlet/protocol"
 import { type Entries } from "./Calls.ts"
 import type { PageAbout } from "./ExportPage.ts"
-import { wordsOf } from "./ForkPoint.ts"
+import { saidIn } from "./ForkPoint.ts"
 import type { Session } from "./Session.ts"
 import { ExportRefused, SessionUnreadable, SessionUnwritable, systemWord } from "./SessionError.ts"
 import { splitLines } from "./SessionFile.ts"
@@ -41,7 +41,7 @@ export const aboutSession = ({ header: { at, parent }, id, workspace }: Pick<Ses
   return {
     id,
     workspace,
-    title: title !== "" ? title : first === undefined ? "" : firstLine(wordsOf(first)),
+    title: title !== "" ? title : first === undefined ? "" : firstLine(saidIn(first)),
     ...(at === undefined ? {} : { at }),
     ...(parent === undefined ? {} : { parent })
   }

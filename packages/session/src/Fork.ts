@@ -1,7 +1,7 @@
 /** A session begun anew at an earlier place: the same lines up to there in a file of its own; the first is left as it is. */
 import { Effect, FileSystem, Path, type PlatformError, Result } from "effect"
 import type { SessionHeader } from "@nimlet/protocol"
-import { wordsOf } from "./ForkPoint.ts"
+import { saidIn } from "./ForkPoint.ts"
 import { MessageNotFound, SessionUnwritable, systemWord } from "./SessionError.ts"
 import { readLines } from "./SessionFile.ts"
 import { encodeLine, parseLine } from "./SessionLines.ts"
@@ -33,7 +33,7 @@ export const cutBefore = Effect.fnUntraced(function*(path: string, id: string, m
       header ??= line.header
       return
     }
-    if (isUser(line.entry) && ++messages === message) text = wordsOf(line.entry)
+    if (isUser(line.entry) && ++messages === message) text = saidIn(line.entry)
     if (text === undefined) lines.push(raw)
   })
   if (message !== undefined && text === undefined) return yield* new MessageNotFound({ id, message_number: message, messages })

@@ -1,6 +1,7 @@
 /** A session in a list: what the head and the tail of its file say, the rest unread however long it is. */
 import { Effect, FileSystem, Result } from "effect"
-import { beginningOf, type SessionHeader, textOf } from "@nimlet/protocol"
+import { beginningOf, type SessionHeader } from "@nimlet/protocol"
+import { saidIn } from "./ForkPoint.ts"
 import { isKnownEntry, parseLine } from "./SessionLines.ts"
 
 /** A session in a list. */
@@ -88,7 +89,7 @@ const begunText = (line: string): string => {
 const firstTextOf = (head: string): string => {
   for (const line of head.split("\n")) {
     const entry = aUser.test(line) ? entryOf(line) : undefined
-    if (entry?.type === "user") return beginningOf(textOf(entry.content), firstTextLength)
+    if (entry?.type === "user") return beginningOf(saidIn(entry), firstTextLength)
   }
   return beginningOf(begunText(head.slice(head.lastIndexOf("\n") + 1)).toWellFormed(), firstTextLength)
 }

@@ -1,6 +1,7 @@
 /** What stands in the transcript: plain values that never change once they are settled. Pure. */
 import { textOf } from "@nimlet/protocol"
-import { callsOf, type Entries, isAssistant, isCustomMessage, isResult, wordsOf } from "@nimlet/session"
+import { callsOf, type Entries, isAssistant, isCustomMessage, isResult, saidIn } from "@nimlet/session"
+import { accountIn } from "./ShellAccount.ts"
 
 /** A tool call as it goes. `output` is what came so far, its end when it is long. */
 export interface CallItem {
@@ -39,11 +40,19 @@ export const isSettled = (item: Item): boolean =>
 export const diffOf = (details: unknown): string | undefined =>
   typeof details === "object" && details !== null && "diff" in details && typeof details.diff === "string" ? details.diff : undefined
 
+/** What the person said, as it is shown: a command of theirs as one that was run. */
+export const saidItem = (text: string, id: string): Item => {
+  const account = accountIn(text)
+  return account === undefined
+    ? { kind: "user", text }
+    : { kind: "call", id, name: "!", input: { command: account.command }, output: account.output, state: account.code === "0" ? "done" : "failed" }
+}
+
 /** The transcript of a session that is gone on with. `ids` gives the names of what the model said. */
 export const itemsOf = (entries: Entries, ids: () => number): ReadonlyArray<Item> => {
   const results = new Map(entries.filter(isResult).map((entry) => [entry.id, entry]))
   return entries.flatMap((entry): ReadonlyArray<Item> => {
-    if (entry.type === "user" && "role" in entry) return [{ kind: "user", text: wordsOf(entry) }]
+    if (entry.type === "user" && "role" in entry) return [saidItem(saidIn(entry), `shell-${ids()}`)]
     if (isCustomMessage(entry)) return entry.display && entry.role !== "system" ? [{ kind: "user", text: textOf(entry.content) }] : []
     if (entry.type === "compaction") return [{ kind: "notice", level: "info", text: "The conversation up to here was summed up." }]
     if (!isAssistant(entry)) return []

@@ -1,10 +1,11 @@
 /** What can be picked from, and what is done with sessions in their list. */
 import { Effect } from "effect"
 import { type ListedModel, presets } from "@nimlet/provider"
-import { wordsOf } from "@nimlet/session"
+import { saidIn } from "@nimlet/session"
 import { remedyOf } from "../../Remedy.ts"
 import type { SessionDeed } from "../Command.ts"
 import type { ListName, Pickable } from "../State.ts"
+import { typedFor } from "../ShellAccount.ts"
 import type { ErrandRoom } from "./ErrandRoom.ts"
 
 const ago = (millis: number): string => {
@@ -46,13 +47,13 @@ export const makeLists = ({ company, show, state, tell }: ErrandRoom) => {
         return [...new Set((yield* given.models).map(({ provider }) => provider))].map((value): Pickable => ({ value, label: value, about: presets[value]?.defaultModel ?? "" }))
       case "fork":
       case "rewind": {
-        const said = (yield* session.entries).flatMap((entry) => entry.type === "user" && "role" in entry ? [wordsOf(entry)] : [])
+        const said = (yield* session.entries).flatMap((entry) => entry.type === "user" && "role" in entry ? [typedFor(saidIn(entry))] : [])
         return said.map((text, index): Pickable => ({ value: String(index + 1), label: text, about: `message ${index + 1}` })).toReversed()
       }
       case "resume": {
         const all = yield* sessions.list({ workspace: session.workspace })
         return all.filter(({ id }) => id !== session.id)
-          .map(({ firstText, id, modified, name }): Pickable => ({ value: id, label: name ?? (firstText === "" ? "(nothing said)" : firstText), about: `${ago(state().now - modified)} · ${id}` }))
+          .map(({ firstText, id, modified, name }): Pickable => ({ value: id, label: name ?? (firstText === "" ? "(nothing said)" : typedFor(firstText)), about: `${ago(state().now - modified)} · ${id}` }))
       }
       case "login":
       case "theme":

@@ -2,6 +2,7 @@
 import { Cause, Effect, Fiber, Stream } from "effect"
 import { titleOf } from "@nimlet/session"
 import type { Command } from "../Command.ts"
+import { accountText, typedFor } from "../ShellAccount.ts"
 import type { Words } from "../State.ts"
 import type { Company, ErrandRoom } from "./ErrandRoom.ts"
 import type { Standing } from "./Standing.ts"
@@ -40,7 +41,7 @@ export const makeTalk = ({ company, present, show, tell }: ErrandRoom, { standin
       const result = yield* Effect.raceFirst(given.within(given.agent.prompt({ typed: text, literal, saved, attached })), Effect.andThen(watchQueue(given), Effect.never)).pipe(
         Effect.ensuring(Effect.flatMap(takeBack(given), (left) => Effect.sync(() => (back = left))))
       )
-      editorText = result.editorText ?? result.nextCommand ?? ""
+      editorText = result.editorText === undefined ? result.nextCommand ?? "" : typedFor(result.editorText)
       const title = titleOf(yield* (yield* given.agent.session).entries)
       yield* show({ type: "titled", title })
       yield* standing(given)
@@ -75,10 +76,6 @@ export const makeTalk = ({ company, present, show, tell }: ErrandRoom, { standin
       (whole) => Effect.acquireUseRelease(show({ type: "aside", text, over: false }), () => whole, () => show({ type: "aside", text, over: true }))
     )
 
-  /** A command and what came of it, as the model is told. */
-  const account = (command: string, output: string, code: number | string): string =>
-    `$ ${command}\n${output}${output.endsWith("\n") || output === "" ? "" : "\n"}(exit ${code})`
-
   const shell = Effect.fnUntraced(function*({ command, id, share }: Extract<Command, { readonly type: "shell" }>) {
     let output = ""
     const told = (code: number | undefined) => show({ type: "shell", id, output, code })
@@ -99,7 +96,7 @@ export const makeTalk = ({ company, present, show, tell }: ErrandRoom, { standin
       } else if (wish._tag === "Done") [output, code] = [wish.output, wish.code]
       else output = `Refused: ${wish.reason}`
       yield* told(code)
-      return share ? account(command, output, code) : ""
+      return share ? accountText({ command, output, code: String(code) }) : ""
     }
     const run = given.shell?.run({ command }, { output: grow })
     const result = run === undefined ? undefined : yield* Effect.onInterrupt(run, () => broken)
@@ -107,7 +104,7 @@ export const makeTalk = ({ company, present, show, tell }: ErrandRoom, { standin
     yield* show({ type: "shell", id, output: output === "" ? text : output, code: result?.isError === false ? 0 : 1 })
     if (!share) return ""
     const [, code = "1", printed = text] = /^exit_code: (\d+)\nduration_ms: \d+\n\n(?:stdout:\n)?([\s\S]*)$/.exec(text) ?? []
-    return account(command, printed, code)
+    return accountText({ command, output: printed, code })
   })
 
   const runShell = (command: Extract<Command, { readonly type: "shell" }>) => {

@@ -1,6 +1,6 @@
 /** How the transcript grows with the events of a run. Pure. */
 import type { AgentEvent } from "@nimlet/protocol"
-import { type CallItem, diffOf, isSettled, type Item, type SpokenItem } from "../Item.ts"
+import { type CallItem, diffOf, isSettled, type Item, saidItem, type SpokenItem } from "../Item.ts"
 import type { State } from "../State.ts"
 import { step, type Step } from "../Step.ts"
 
@@ -55,6 +55,15 @@ const spoken = (state: State, text: string, told: boolean): State => {
   return add({ ...state, live, nextId: state.nextId + 1 }, { kind: "answer", id: state.nextId, text, done: true, ...(told ? { told } : {}) })
 }
 
+/** What the model is told. Files that the words name go along and were not said; what a command printed stands there already. */
+const heard = (state: State, content: string): State => {
+  const { nextId, sent = "" } = state
+  const said = saidItem(sent !== "" && content.startsWith(`${sent}\n\n`) ? sent : content, `shell-${nextId}`)
+  const before = state.live.at(-1) ?? state.settled.at(-1)
+  const next: State = { ...state, nextId: nextId + 1, live: state.live.map(finished), sent: undefined }
+  return said.kind === "call" && before?.kind === "call" && before.name === said.name ? settle(next) : add(next, said)
+}
+
 const onCall = (state: State, id: string, change: (call: CallItem) => CallItem): State => {
   const at = state.live.findLastIndex((item) => item.kind === "call" && item.id === id)
   return at < 0 ? state : { ...state, live: state.live.map((item, index) => index === at && item.kind === "call" ? change(item) : item) }
@@ -66,7 +75,7 @@ const last = (text: string): string => text.length > 2 * outputKept ? text.slice
 export const onAgentEvent = (state: State, event: AgentEvent): State => {
   switch (event.type) {
     case "message":
-      if (event.role === "user") return { ...add({ ...state, live: state.live.map(finished) }, { kind: "user", text: event.content }), sent: undefined }
+      if (event.role === "user") return heard(state, event.content)
       return spoken(state, event.content, event.model === undefined)
     case "message_delta":
       return grow(state, "answer", event.delta)
