@@ -153,6 +153,20 @@ describe("parts of views", () => {
     assert.isUndefined(pieceEnd("short\n\nNext"))
   })
 
+  it("of an answer longer than what is shown nothing is drawn again as it grows, and how much more there is stands behind its code", () => {
+    const drawn = new Set<string>()
+    const { markdown: make, ...rest } = look(60)
+    const seen = { ...rest, markdown: (...[theme]: Parameters<NonNullable<typeof make>>) => {
+      const draw = make!(theme)
+      return (text: string, width: number) => (drawn.add(text), draw(text, width))
+    } }
+    const items = new ItemLines()
+    const text = `\`\`\`\n${"word ".repeat(20_000)}`
+    const ends = [1, 2].map((times) => items.of({ kind: "answer", id: 1, text: text + "more ".repeat(times), done: false }, seen).at(-1))
+    assert.deepStrictEqual(ends, ["… 9 more characters", "… 14 more characters"])
+    assert.strictEqual(drawn.size, 1)
+  })
+
   it("a call shows in short what came of it: the end of what a command printed, how it failed, which lines were read", () => {
     const shows = (call: Pick<CallItem, "name" | "input" | "output" | "state"> & Partial<CallItem>) => new ItemLines().of({ kind: "call", id: "a", millis: 9_000, ...call }, look(60)).map((line) => line.replaceAll(/\u001b\[[\d;]*m/g, "").trim()).filter((line) => line !== "")
     const bash = { name: "bash", input: { command: "make" } }

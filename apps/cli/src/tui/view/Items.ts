@@ -190,22 +190,28 @@ export class ItemLines {
     }
   }
 
-  #answer({ done, id, text }: SpokenItem, look: Look): ReadonlyArray<string> {
-    const over = text.length - longest
+  #answer(item: SpokenItem, look: Look): ReadonlyArray<string> {
     // Read aloud, a paragraph is said once: when it is whole.
-    const said = look.plain && !done ? text.slice(0, text.lastIndexOf("\n\n") + 1) : text
-    const words = clean(over > 0 ? `${said.slice(0, longest)}\n\n… ${over} more characters` : said)
+    const said = look.plain && !item.done ? item.text.slice(0, item.text.lastIndexOf("\n\n") + 1) : item.text
+    const over = said.length - longest
+    const lines = this.#words(item, clean(over > 0 ? said.slice(0, longest) : said), look)
+    // Not drawn with the words: those are drawn once, however much more comes.
+    return over > 0 ? [...lines, "", `… ${over} more characters`] : lines
+  }
+
+  #words({ done, id }: SpokenItem, words: string, look: Look): ReadonlyArray<string> {
+    const { markdown, width } = look
+    if (markdown === undefined) return plainLines(words, width)
     const kept = this.#growing.get(id)
-    const { markdown } = look
-    if (markdown === undefined) return plainLines(words, look.width)
-    const growing = kept?.width === look.width ? kept.lines : new AnswerLines(() => markdown(markdownTheme(look)), look.width)
-    const lines = growing.of(words)
+    const make = () => new AnswerLines(() => markdown(markdownTheme(look)), width)
+    let growing = kept?.width === width ? kept.lines : make()
+    let lines = growing.of(words)
     if (lines === undefined) {
-      this.#growing.delete(id)
-      return this.#answer({ kind: "answer", done, id, text }, look)
+      growing = make()
+      lines = growing.of(words) ?? []
     }
     if (done) this.#growing.delete(id)
-    else this.#growing.set(id, { width: look.width, lines: growing })
+    else this.#growing.set(id, { width, lines: growing })
     return lines
   }
 }
