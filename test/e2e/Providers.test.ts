@@ -200,3 +200,31 @@ describe("keys", () => {
     expect([run.code, run.stdout, run.stderr]).toEqual([0, "hello there\n", ""])
   })
 })
+
+describe("settings that cannot be used", () => {
+  const server = { endpoint: "http://127.0.0.1:9/v1" }
+  it.each<[what: string, config: object, args: ReadonlyArray<string>, said: ReadonlyArray<string>]>([
+    ["a default provider that nobody knows", { default_provider: "antrhopic" }, [], ["'antrhopic', named by default_provider in ~/.nimlet/config.json", "anthropic is meant, it seems", "providers.antrhopic in ~/.nimlet/config.json"]],
+    ["a flag's provider that nobody knows", { default_provider: "local", providers: { local: server } }, ["--provider", "nope"], ["'nope', named by --provider"]],
+    ["an endpoint that is no address", { default_provider: "local", default_model: "m", providers: { local: { endpoint: "localhost:9" } } }, [], ["providers.local.endpoint: 'localhost:9' is no http URL", "begins with http://", "~/.nimlet/config.json"]],
+    ["no endpoint", { default_provider: "local", default_model: "m", providers: { local: {} } }, [], ["providers.local.endpoint in ~/.nimlet/config.json"]],
+    ["no model", { default_provider: "local", providers: { local: server } }, [], ["--model", "providers.local.models"]]
+  ])("are told with the key, the file and what helps: %s", async (_, config, args, said) => {
+    await using space = await makeWorkspace()
+    await space.file("~/.nimlet/config.json", JSON.stringify(config))
+    const run = await space.nimlet(["-p", ...args, "hi"])
+    expect(run.code).toBe(1)
+    for (const part of said) expect(run.stderr).toContain(part)
+  })
+
+  it("a header whose variable is not set is left out, and that is told", async () => {
+    await using space = await makeWorkspace()
+    await using stub = await startModelStub([{ text: "fine" }])
+    const providers = { local: { endpoint: `${stub.url}/v1`, api: "openai-chat", api_key_env: "IS_SET", headers: { "x-a": "$NOT_SET_HERE", "x-b": "${IS_SET}" } } }
+    await space.file("~/.nimlet/config.json", JSON.stringify({ default_provider: "local", default_model: "m", providers }))
+    const run = await space.nimlet(["-p", "hi"], { env: { IS_SET: "yes" } })
+    expect([run.code, run.stdout]).toEqual([0, "fine\n"])
+    expect(run.stderr).toBe("~/.nimlet/config.json: providers.local.headers.x-a is left out, since the variable NOT_SET_HERE is not set; set it, or take the header out\n")
+    expect([stub.requests[0]!.headers["x-a"], stub.requests[0]!.headers["x-b"]]).toEqual([undefined, "yes"])
+  })
+})

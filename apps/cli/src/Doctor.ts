@@ -1,7 +1,7 @@
 /** `nimlet doctor`: looks up how everything is set up. Nothing is started but with `--start`, and nothing is changed. */
 import { Effect, FileSystem, Option, Path, Result, Schema, Stdio } from "effect"
 import manifest from "../package.json" with { type: "json" }
-import { externalToolFaults, readSettings, type Settings, settingsSlips, type Trust } from "@nimlet/agent"
+import { externalToolFaults, readSettings, settingsSlips, type Trust } from "@nimlet/agent"
 import { Models, readAuthFile } from "@nimlet/provider"
 import { Sessions } from "@nimlet/session"
 import { reportExtensions } from "./ExtensionList.ts"
@@ -85,12 +85,12 @@ const settingsAt = Effect.fnUntraced(function*(host: Host, workspace: string, tr
   }
 })
 
-const modelFacts = Effect.fnUntraced(function*(invocation: Invocation, host: Host, settings: Settings, { found }: ExtensionSurvey) {
+const modelFacts = Effect.fnUntraced(function*(invocation: Invocation, host: Host, { defaultsFile, settings }: SettingsInForce, { found }: ExtensionSurvey) {
   const path = yield* Path.Path
   const session = yield* Effect.flatMap(Sessions, (sessions) => sessions.create({ workspace: host.cwd, persist: false })).pipe(
     Effect.provide(Sessions.layer(sessionFolder(settings, host, path), host))
   )
-  const choice = yield* Effect.result(chooseModel({ invocation, settings, session, host }, Effect.succeed(found.length > 0)))
+  const choice = yield* Effect.result(chooseModel({ invocation, settings, defaultsFile, session, host }, Effect.succeed(found.length > 0)))
   if (Result.isFailure(choice)) {
     const model = { provider: null, model: null, endpoint: null, key_from: null, problem: choice.failure.message }
     return { model, modelRemedy: remedyOf(choice.failure) || "correct the name, or set it up under providers in ~/.nimlet/config.json", offlineByDefault: false }
@@ -119,7 +119,8 @@ const factsOf = Effect.fnUntraced(function*(given: Invocation, host: Host) {
   const trust = yield* projectTrust(given, host, workspace)
   const { trusted } = yield* trust.resolve
   const invocation = { ...given, approve: trusted }
-  const { inForce: { projectSettings, settings }, project, slips, told, withheld } = yield* settingsAt(host, workspace, trust)
+  const { inForce, project, slips, told, withheld } = yield* settingsAt(host, workspace, trust)
+  const { projectSettings, settings } = inForce
   const survey = yield* surveyExtensions({ invocation, settings, host, workspace, ...(projectSettings === undefined ? {} : { projectSettings }) })
   const catalogFaults = yield* Effect.flatMap(Models, (models) => models.catalogFaults).pipe(Effect.provide(Models.layer({ environment: host.environment, home: host.home })))
   const toolFaults = yield* externalToolFaults({ home: host.home, workspace, trusted: () => trusted, env: host.environment })
@@ -147,7 +148,7 @@ const factsOf = Effect.fnUntraced(function*(given: Invocation, host: Host) {
     withheld,
     catalogFaults: catalogFaults.map(({ file, problem }) => `${file}: ${problem}`),
     toolFaults,
-    ...(yield* modelFacts(invocation, host, settings, survey)),
+    ...(yield* modelFacts(invocation, host, inForce, survey)),
     roots: [
       ...(yield* Effect.forEach(choice.roots, (root) =>
         rootRow(root, true, listings.find((listing) => listing.root === root.path)?.folders.length ?? 0))),

@@ -80,8 +80,14 @@ interface Wishes {
   readonly host: Host
   readonly invocation: Invocation
   readonly settings: Settings
+  /** The file that says `default_provider`; default the person's own. */
+  readonly defaultsFile?: string | undefined
   readonly session: Session
 }
+
+/** What names the provider. */
+const sourceOf = ({ defaultsFile = "~/.nimlet/config.json", invocation }: Wishes, resumed: boolean): string =>
+  invocation.provider !== undefined ? "--provider" : resumed ? "the session" : `default_provider in ${defaultsFile}`
 
 /** Resolves the model with the providers that are known. A session's earlier provider must be among them only if `strict`. */
 const resolveModel = Effect.fnUntraced(function*(
@@ -108,7 +114,7 @@ const resolveModel = Effect.fnUntraced(function*(
     ...(invocation.apiKey === undefined ? {} : { apiKey: Redacted.make(invocation.apiKey) }),
     ...(invocation.script === undefined ? {} : { script: invocation.script }),
     ...(settings.agent?.max_tokens === undefined ? {} : { maxTokens: settings.agent.max_tokens })
-  })
+  }).pipe(Effect.mapError((error) => error._tag === "UnknownProvider" ? new UnknownProvider({ provider: error.provider, known: error.known, named: sourceOf(wishes, Option.isSome(earlier)) }) : error))
   const thinking = yield* thinkingWish(wishes)
   const { model: id, thinkingLevels: levels } = resolved.info
   const clamped = invocation.thinking === undefined ? undefined : clampThinking(invocation.thinking, levels)
@@ -119,6 +125,8 @@ const resolveModel = Effect.fnUntraced(function*(
     notices: [
       ...(clamped === invocation.thinking ? [] : [`${id} has no thinking level ${invocation.thinking}; ${clamped} is used`]),
       ...resolved.faults.map(({ message }) => message),
+      ...resolved.unset.map(({ header, variable }) =>
+        `~/.nimlet/config.json: providers.${provider}.headers.${header} is left out, since the variable ${variable} is not set; set it, or take the header out`),
       ...(offlineByDefault ? [Offline.offlineNotice] : []),
       ...Option.match(resolved.exposed, { onNone: () => [], onSome: (file) => [`${file} can be read by other users; chmod 600 it`] })
     ]

@@ -1,5 +1,6 @@
 /** What helps against a failure, where its own words do not say it. */
 import type { ExportRefused, MessageNotFound, SessionExists, SessionUnwritable } from "@nimlet/session"
+import { nearest } from "@nimlet/extension"
 import type { StartupError } from "./Run.ts"
 
 /** Why something could not be done with a session that is not open. */
@@ -13,7 +14,17 @@ export const remedyOf = (error: StartupError | SessionFailure): string => {
     case "MissingCredential":
       return "or put a key into ~/.nimlet/auth.json, or give one with --api-key"
     case "MissingModel":
-      return "name one with --model"
+      return `name one with --model, or in ~/.nimlet/config.json as default_model or first of providers.${error.provider}.models`
+    case "UnknownProvider": {
+      const meant = nearest(error.provider, error.known)
+      return `${meant === undefined ? "" : `${meant} is meant, it seems; `}correct the name, or set it up under providers.${error.provider} in ~/.nimlet/config.json`
+    }
+    case "InvalidEndpoint":
+      return error.said === undefined || error.said.startsWith("providers.")
+        ? `give its address, which begins with http:// or https://, as providers.${error.provider}.endpoint in ~/.nimlet/config.json`
+        : `set ${error.said} to an address that begins with http:// or https://, or unset it`
+    case "AuthFileInvalid":
+      return 'mend the file, it was left as it is; each entry is "PROVIDER": { "type": "api_key", "key": "..." }'
     case "SessionLocked":
       return `wait for it, or make a copy of your own with \`nimlet sessions fork ${idIn(error.path)}\` and go on with that by --session`
     case "SessionNotFound":

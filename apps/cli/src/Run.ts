@@ -188,7 +188,7 @@ export const run = Effect.fnUntraced(function*(
   if (stranger !== undefined && !(yield* found).some(({ family }) => family.runsAs === "thread")) {
     return yield* new UsageError({ problem: `Unknown option: --${stranger.name}` })
   }
-  const choice = yield* chooseModel({ invocation, settings, session, host }, mayOffer)
+  const choice = yield* chooseModel({ invocation, settings, defaultsFile: inForce.defaultsFile, session, host }, mayOffer)
   // The provider's code loads while extensions start.
   const { endpoint } = choice
   yield* Effect.forkScoped(choice.warm.pipe(

@@ -10,6 +10,8 @@ export interface SettingsInForce {
   readonly settings: Settings
   /** What the project says of single extensions; absent where it has no say. */
   readonly projectSettings?: ProjectExtensionSettings
+  /** The project's file, where it says which provider is the default. */
+  readonly defaultsFile?: string
   /** A sentence for each key that is passed over. */
   readonly warnings: ReadonlyArray<string>
 }
@@ -24,7 +26,8 @@ export const settingsInForce = Effect.fnUntraced(function*(home: string, workspa
     const alone: SettingsInForce = { settings, warnings: slipsTold(content, own) }
     return alone
   }
-  const { extensions, settings, warnings } = yield* loadProjectSettings(own, path.join(workspace, name))
-  const both: SettingsInForce = { settings, projectSettings: extensions, warnings }
+  const project = path.join(workspace, name)
+  const { extensions, keys, settings, warnings } = yield* loadProjectSettings(own, project)
+  const both: SettingsInForce = { settings, projectSettings: extensions, warnings, ...(keys.includes("default_provider") ? { defaultsFile: project } : {}) }
   return both
 })

@@ -68,6 +68,8 @@ export interface ProjectSettings {
   readonly settings: Settings
   /** What it says of them. */
   readonly extensions: ProjectExtensionSettings
+  /** The keys that the project sets. */
+  readonly keys: ReadonlyArray<string>
   /** A sentence for each key that the project may not set, and for each that means nothing. */
   readonly warnings: ReadonlyArray<string>
 }
@@ -88,6 +90,7 @@ export const loadProjectSettings = Effect.fnUntraced(function*(
   const [settings, { extensions }] = both.success
   return {
     settings,
+    keys: isObject(left) ? Object.keys(left) : [],
     extensions: { file: project, named: extensions?.named ?? {} },
     warnings: [...slipsTold(own.content, file), ...slipsTold(theirs.content, project), ...dropped.map((key) => `${project}: ${key} is ignored; a project may not set it`)]
   }

@@ -1,5 +1,6 @@
 /** Keys of providers: given outright, from `auth.json`, or from the environment. */
 import { Effect, FileSystem, Option, Predicate, Redacted, Result } from "effect"
+import { jsonFault } from "./JsonFault.ts"
 import { AuthFileInvalid } from "./ProviderError.ts"
 
 /** The environment, handed in: this package never looks at the process. */
@@ -43,7 +44,10 @@ export const readAuthFile = Effect.fnUntraced(function*(home: string): Effect.fn
   if (Option.isNone(text)) return { path, entries: {}, exposed: false }
   // The parser's own message quotes the text, and the text holds keys.
   const parsed = Result.try(() => JSON.parse(text.value) as unknown)
-  if (Result.isFailure(parsed)) return yield* invalid("is no valid JSON")
+  if (Result.isFailure(parsed)) {
+    const { column, line } = jsonFault(text.value)
+    return yield* invalid(`is no valid JSON at line ${line}, column ${column}`)
+  }
   if (!Predicate.isObject(parsed.success) || Array.isArray(parsed.success)) return yield* invalid("is no JSON object")
   const mode = yield* fs.stat(path).pipe(Effect.map((info) => info.mode), Effect.orElseSucceed(() => 0))
   return { path, entries: parsed.success as AuthFile["entries"], exposed: (mode & 0o077) !== 0 }

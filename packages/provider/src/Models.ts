@@ -66,6 +66,12 @@ export interface ListedModel extends ModelInfo {
   readonly ready: boolean
 }
 
+/** A header that is not sent, since the variable that has its value is not set. */
+export interface UnsetHeader {
+  readonly header: string
+  readonly variable: string
+}
+
 /** A model ready to be asked. */
 export interface ResolvedModel {
   readonly info: ModelInfo
@@ -76,6 +82,8 @@ export interface ResolvedModel {
   readonly exposed: Option.Option<string>
   /** What of a refreshed catalogue cannot be used, where it should say something of this model. */
   readonly faults: ReadonlyArray<CatalogInvalid>
+  /** Headers of the settings that are left out. */
+  readonly unset: ReadonlyArray<UnsetHeader>
   /** Where its key comes from: `flag`, `auth.json`, or the name of a variable. None where it has none. */
   readonly keySource: Option.Option<string>
   /** Base URL, where it is asked over HTTP. */
@@ -136,7 +144,7 @@ const settled = (info: ModelInfo, settings: ProviderSettings | undefined): Model
 
 const offline: ModelInfo = { provider: "offline", model: "offline", contextWindow: 128_000, images: false, thinkingLevels: ["off"], compat: {} }
 
-const without = { warm: Effect.void, exposed: Option.none<string>(), faults: [], keySource: Option.none<string>(), endpoint: Option.none<string>() }
+const without = { warm: Effect.void, exposed: Option.none<string>(), faults: [], unset: [], keySource: Option.none<string>(), endpoint: Option.none<string>() }
 
 /** The models that can be asked. */
 export class Models extends Context.Service<Models, {
@@ -180,11 +188,16 @@ const make = Effect.fnUntraced(function*(options: ModelsOptions): Effect.fn.Retu
   /** A server of one's own may want no key; one that is known to want one, or whose variable is named, must have it. */
   const needsKey = (provider: string, file: AuthFile): boolean =>
     settingsOf(provider)?.requires_api_key ?? (variablesOf(provider).length > 0 || own(file.entries, provider) !== undefined)
-  const headersOf = (...all: ReadonlyArray<Pick<ProviderSettings, "headers"> | undefined>): { readonly [name: string]: string } =>
-    Object.fromEntries(all.flatMap((one) => Object.entries(one?.headers ?? {})).flatMap(([name, value]) => {
-      const said = value.startsWith("$") ? options.environment[value.slice(1).replace(/^\{(.*)\}$/, "$1")] : value
-      return said === undefined ? [] : [[name, said]]
-    }))
+  const headersOf = (...all: ReadonlyArray<Pick<ProviderSettings, "headers"> | undefined>) => {
+    const found = all.flatMap((one) => Object.entries(one?.headers ?? {})).map(([name, value]) => {
+      const variable = value.startsWith("$") ? value.slice(1).replace(/^\{(.*)\}$/, "$1") : undefined
+      return { name, variable: variable ?? "", said: variable === undefined ? value : options.environment[variable] }
+    })
+    return {
+      headers: Object.fromEntries(found.flatMap(({ name, said }) => said === undefined ? [] : [[name, said]])),
+      unset: found.filter(({ said }) => said === undefined).map(({ name, variable }): UnsetHeader => ({ header: name, variable }))
+    }
+  }
 
   const defaultProvider = Effect.gen(function*() {
     const file = yield* authFile
@@ -209,9 +222,13 @@ const make = Effect.fnUntraced(function*(options: ModelsOptions): Effect.fn.Retu
 
   const endpointOf = (provider: string, api: Api, preset: Preset | undefined, ref: ModelRef, entry: OfferedModel | undefined): Effect.Effect<string, InvalidEndpoint> => {
     const moved = preset?.endpointVariable === undefined ? undefined : options.environment[preset.endpointVariable]
-    const endpoint = ref.endpoint ?? entry?.endpoint ?? settingsOf(provider)?.endpoint ?? (moved === "" ? undefined : moved) ?? preset?.endpoint ?? ""
+    const particular = ref.endpoint ?? entry?.endpoint
+    const set = settingsOf(provider)?.endpoint
+    const endpoint = particular ?? set ?? (moved === "" ? undefined : moved) ?? preset?.endpoint ?? ""
     const url = baseUrl(endpoint, api)
-    return url === undefined ? Effect.fail(new InvalidEndpoint({ provider, endpoint })) : Effect.succeed(url)
+    if (url !== undefined) return Effect.succeed(url)
+    const said = set !== undefined ? `providers.${provider}.endpoint` : preset?.endpointVariable
+    return Effect.fail(new InvalidEndpoint({ provider, endpoint, ...(said === undefined || particular !== undefined ? {} : { said }) }))
   }
   const apiOf = (provider: string, preset: Preset | undefined, ref: ModelRef, entry: OfferedModel | undefined): Effect.Effect<Api, UnknownApi> => {
     const name = ref.api ?? entry?.api ?? settingsOf(provider)?.api ?? preset?.api ?? "openai-chat"
@@ -236,11 +253,13 @@ const make = Effect.fnUntraced(function*(options: ModelsOptions): Effect.fn.Retu
     const wire = api === "openai-chat" && provider !== "openai" ? "openai-compatible" : api
     const loaded = Effect.tap(load[wire], (loaded) => rehearsal(wire, loaded))
     const thinks = info.thinkingLevels.some((level) => level !== "off")
-    const endpoint: Endpoint = { provider, model, baseURL, apiKey: Option.getOrUndefined(found)?.key, headers: headersOf(settings, entry), thinks }
+    const { headers, unset } = headersOf(settings, entry)
+    const endpoint: Endpoint = { provider, model, baseURL, apiKey: Option.getOrUndefined(found)?.key, headers, thinks }
     const optionsName = api === "openai-responses" ? "openai" : api === "openai-chat" ? provider : api
     return {
       info,
       faults,
+      unset,
       warm: Effect.asVoid(loaded),
       exposed: file.exposed && Option.exists(found, ({ source }) => source === "auth.json") ? Option.some(file.path) : Option.none(),
       keySource: Option.map(found, ({ source }) => source),

@@ -11,13 +11,14 @@ export class MissingCredential extends Schema.TaggedError<MissingCredential>()("
   }
 }
 
-/** `provider` is neither built in nor in the settings; `known` are those that are. */
+/** `provider` is neither built in nor in the settings; `known` are those that are, `named` says what names it. */
 export class UnknownProvider extends Schema.TaggedError<UnknownProvider>()("UnknownProvider", {
   provider: Schema.String,
-  known: Schema.Array(Schema.String)
+  known: Schema.Array(Schema.String),
+  named: Schema.optionalKey(Schema.String)
 }) {
   override get message(): string {
-    return `unknown provider '${this.provider}'; known: ${this.known.join(", ")}`
+    return `unknown provider '${this.provider}'${this.named === undefined ? "" : `, named by ${this.named}`}; known: ${this.known.join(", ")}`
   }
 }
 
@@ -32,13 +33,14 @@ export class UnknownApi extends Schema.TaggedError<UnknownApi>()("UnknownApi", {
   }
 }
 
-/** The endpoint of `provider` is missing or no `http` URL. */
+/** The endpoint of `provider` is missing or no `http` URL; `said` is the key or variable that gives it. */
 export class InvalidEndpoint extends Schema.TaggedError<InvalidEndpoint>()("InvalidEndpoint", {
   provider: Schema.String,
-  endpoint: Schema.String
+  endpoint: Schema.String,
+  said: Schema.optionalKey(Schema.String)
 }) {
   override get message(): string {
-    return this.endpoint === "" ? `provider ${this.provider} has no endpoint` : `provider ${this.provider}: '${this.endpoint}' is no http URL`
+    return this.endpoint === "" ? `provider ${this.provider} has no endpoint` : `${this.said ?? `provider ${this.provider}`}: '${this.endpoint}' is no http URL`
   }
 }
 

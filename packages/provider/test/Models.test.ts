@@ -62,6 +62,18 @@ it.layer(NodeServices.layer)("Models", (it) => {
         }
       }))
 
+    it.effect("in an auth.json that is no JSON: the error says where it stops to be", () =>
+      Effect.gen(function*() {
+        const { path, write } = yield* home
+        for (const [text, place] of [
+          ['{"a": sk-secret', "line 1, column 7"], ['{\n "a": {"type" "x"}}', "line 2, column 15"], ['{"a": {}},', "line 1, column 10"], ['{"a": {},}', "line 1, column 10"],
+          ['{"a": "x\ny"}', "line 1, column 7"], ["", "line 1, column 1"], ['{"a": [1, 2', "line 1, column 12"]
+        ] as const) {
+          yield* write(text)
+          assert.include((yield* Effect.flip(resolve({ home: path }, { provider: "openai", model: "m" }))).message, `no valid JSON at ${place}`)
+        }
+      }))
+
     it.effect("in a file that others may read work, and the file is pointed out", () =>
       Effect.gen(function*() {
         const { path, write } = yield* home
