@@ -466,6 +466,24 @@ for await (const line of createInterface({ input: process.stdin })) {
     expect(await lastingSurvivors(space.root)).toEqual([])
   })
 
+  it.each(["shutdown", "the end of its input"])("ends by %s although its client reads no more", async (how) => {
+    await using space = await makeWorkspace()
+    await space.file("script.json", JSON.stringify({ steps: [{ text: "x".repeat(4_000_000) }] }))
+    const rpc = startRpc(space, ["--script", "script.json"])
+    await rpc.ask("get_state")
+    const stdout = rpc.running.child.stdout!
+    stdout.pause()
+    rpc.send("prompt", { message: "go" })
+    while (stdout.readableLength < stdout.readableHighWaterMark) await new Promise((done) => setImmediate(done))
+    if (how === "shutdown") rpc.send("shutdown")
+    else rpc.running.child.stdin!.end()
+    await new Promise((done) => rpc.running.child.once("exit", done))
+    stdout.resume()
+    const { durationMs, timedOut } = await rpc.running.ended
+    expect(timedOut).toBe(false)
+    expect(durationMs).toBeLessThan(10_000)
+  })
+
   it("runs a command beside the turn when its extension says that it may, and no other", async () => {
     await using space = await makeWorkspace()
     await using stub = await startModelStub([{ tools: [{ name: "bash", args: { command: slow } }] }, { text: "Done." }, { text: "Looked." }, { tools: [{ name: "bash", args: { command: slow.replaceAll("go", "went") } }] }, { text: "Again." }])

@@ -141,7 +141,7 @@ const obey = Effect.fnUntraced(function*(command: Exclude<Command, { readonly ki
 
 /** Runs a command line and gives its exit code: 0 done, 1 failed, 2 wrong usage. */
 export const main = (host: Host) =>
-  Effect.provide(Effect.scoped(runCommandLine(host)), Output.layer(Effect.promise(() => host.ending)))
+  Effect.provide(Effect.scoped(runCommandLine(host)), Output.layer(Effect.promise(() => host.ending), Effect.sync(host.giveUpReader)))
 
 const runCommandLine = Effect.fnUntraced(function*(host: Host) {
   const parsed = parseArgv(host.argv)

@@ -30,6 +30,8 @@ export interface Host {
   readonly ending: Promise<void>
   /** Texts for standard output that are still owed there if the process has to end at once. */
   readonly lastWords: Set<string>
+  /** What was written and not taken is not waited for any more when we end. */
+  readonly giveUpReader: () => void
   /** Whether a process of this machine lives. */
   readonly isAlive: (pid: number) => boolean
   /** Sends requests to models. */

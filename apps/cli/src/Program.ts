@@ -41,6 +41,7 @@ const proxied = process.env["NODE_USE_ENV_PROXY"] === "1" ||
   [...process.execArgv, process.env["NODE_OPTIONS"] ?? ""].some((words) => words.includes("--use-env-proxy"))
 
 const told = Promise.withResolvers<void>()
+let unread = false
 
 const host: Host = {
   argv: process.argv.slice(2),
@@ -73,6 +74,7 @@ const host: Host = {
   pid: process.pid,
   ending: told.promise,
   lastWords: new Set(),
+  giveUpReader: () => void (unread = true),
   fetch: proxied ? globalThis.fetch : httpFetch,
   isAlive: (pid) => {
     try {
@@ -157,5 +159,5 @@ fiber.addObserver((exit) => {
   // What an extension or a connection left open shall not keep the process alive.
   const code = signalled?.code ?? (Exit.isSuccess(exit) && crash === undefined ? exit.value : 1)
   void Promise.all([process.stdout, process.stderr].map(flushed)).then(() => leave(code))
-  if (signalled !== undefined || crash !== undefined) setTimeout(leave, 500, code)
+  if (signalled !== undefined || crash !== undefined || unread) setTimeout(leave, 500, code)
 })

@@ -52,4 +52,38 @@ describe("Output", () => {
       yield* TestClock.adjust("100 millis")
       yield* Fiber.join(fiber)
     }))
+
+  it.effect("gives a reader up who has asked for the end and takes nothing for seconds, and tells so", () =>
+    Effect.gen(function*() {
+      const { layer } = yield* reader
+      let givenUp = false
+      const patient = Layer.provide(Output.layer(Effect.never, Effect.sync(() => { givenUp = true })), layer)
+      const big = writing("x".repeat(2_000_000))
+      const asked = Effect.flatMap(Output, ({ part }) => part)
+      const fiber = yield* Effect.forkChild(Effect.provide(big.pipe(Effect.andThen(Effect.forkChild(big)), Effect.andThen(asked)), patient))
+      yield* settle
+      yield* TestClock.adjust("1900 millis")
+      assert.isUndefined(fiber.pollUnsafe())
+      assert.isFalse(givenUp)
+      yield* TestClock.adjust("2100 millis")
+      yield* Fiber.join(fiber)
+      assert.isTrue(givenUp)
+    }))
+
+  it.effect("loses nothing for one who has asked for the end and reads slowly", () =>
+    Effect.gen(function*() {
+      const got: Array<string> = []
+      const slow = Stdio.layerTest({
+        stdout: () => Sink.forEach((text: string | Uint8Array) => Effect.andThen(Effect.sleep("1500 millis"), Effect.sync(() => void got.push(String(text)))))
+      })
+      const texts = Array.from({ length: 8 }, (_, n) => String(n).repeat(600_000))
+      const all = Effect.flatMap(Output, ({ out, part }) => Effect.andThen(part, Effect.forEach(texts, out)))
+      const fiber = yield* Effect.forkChild(Effect.provide(all, output(slow)))
+      for (let n = 0; n < 12; n++) {
+        yield* settle
+        yield* TestClock.adjust("1500 millis")
+      }
+      yield* Fiber.join(fiber)
+      assert.strictEqual(got.join(""), texts.join(""))
+    }))
 })

@@ -11,7 +11,7 @@ const withClient = Effect.gen(function*() {
   const said = yield* Queue.unbounded<Uint8Array>()
   const written: Array<string> = []
   const write = (text: string) => Effect.sync(() => void written.push(text))
-  const mode = yield* makeRpcMode({ output: { out: write, err: write }, settingsFile: "/nowhere/config.json", version: "1" }).pipe(
+  const mode = yield* makeRpcMode({ output: { out: write, err: write, part: Effect.void }, settingsFile: "/nowhere/config.json", version: "1" }).pipe(
     Effect.provide(Layer.merge(NodeServices.layer, Stdio.layerTest({ stdin: Stream.fromQueue(said) })))
   )
   return { mode, written, say: (line: string) => Queue.offer(said, new TextEncoder().encode(line)) }

@@ -90,6 +90,7 @@ export const makeRpcMode = Effect.fnUntraced(function*(
       : Result.fail({ id: "", error: `Command is longer than ${line.failure.limit} bytes.` })
     if (Result.isFailure(decoded)) return writer.reply(decoded.failure.id, { ok: false, error: decoded.failure.error })
     const command = decoded.success
+    if (command.type === "shutdown") return Effect.andThen(output.part, Queue.offer(commands, command))
     return command.type === "initialize" || command.type === "approve" || command.type === "answer"
       ? front(command)
       : Effect.asVoid(Queue.offer(commands, command))
@@ -102,6 +103,7 @@ export const makeRpcMode = Effect.fnUntraced(function*(
     Stream.runForEach((line) => Effect.ensuring(take(line), Deferred.succeed(greeted, undefined))),
     // Input that cannot be read has ended.
     Effect.ignore,
+    Effect.andThen(output.part),
     Effect.andThen(Effect.suspend(() => {
       ui = false
       return questions.abandon
