@@ -93,6 +93,25 @@ describe("nimlet --mode rpc", () => {
     expectRight(stdout)
   })
 
+  it("takes no second request of an id while the first is open, and takes the id again afterwards", async () => {
+    await using space = await makeWorkspace()
+    await space.file("script.json", JSON.stringify({ steps: [{ tool: "bash", args: { command: "sleep 300" } }, { text: "done" }] }))
+    const rpc = startRpc(space, ["--script", "script.json"])
+    const replies = () => rpc.all().filter((record) => record["type"] === "response" && record["id"] === "p")
+    const say = async (type: string, body: object, count: number) => {
+      rpc.raw(`${JSON.stringify({ id: "p", type, ...body })}\n`)
+      await rpc.running.until(() => replies().length === count)
+      return replies().at(-1)!
+    }
+    expect(await say("prompt", { message: "go" }, 1)).toMatchObject({ ok: true, state: "started" })
+    expect(await say("get_state", {}, 2)).toMatchObject({ ok: false, error: expect.stringContaining("'p' is in use") })
+    expect(await rpc.ask("interrupt")).toMatchObject({ ok: true })
+    await rpc.turn("p")
+    expect(await say("get_state", {}, 3)).toMatchObject({ ok: true })
+    expect(await say("get_state", {}, 4)).toMatchObject({ ok: true })
+    expectRight((await rpc.end()).stdout)
+  })
+
   it("ends every prompt it has taken, also one that is interrupted in the same breath", async () => {
     await using space = await makeWorkspace()
     await space.file("script.json", JSON.stringify({ steps: [{ text: "late", delay_ms: 60_000, repeat: 20 }] }))

@@ -13,7 +13,7 @@ import type { Mode } from "./Mode.ts"
 import { type AgentCommand, type FrontCommand, makeRpcCommands } from "./RpcCommands.ts"
 import { makeRpcJobs } from "./RpcJobs.ts"
 import { makeRpcQuestions } from "./RpcQuestions.ts"
-import { makeRpcWriter } from "./RpcWriter.ts"
+import { makeRpcWriter, withOpenIds } from "./RpcWriter.ts"
 
 /** How many commands may wait for the agent; whoever sends more waits with them. */
 const waiting = 256
@@ -45,7 +45,8 @@ export const makeRpcMode = Effect.fnUntraced(function*(
   /** Something of this session has told that not all went well. */
   let faulted = false
 
-  const writer = makeRpcWriter((text) => output.out(`${text}\n`), () => ui)
+  const plain = makeRpcWriter((text) => output.out(`${text}\n`), () => ui)
+  const writer = withOpenIds(plain)
   const publish = (event: AgentEvent) =>
     Effect.suspend(() => {
       // Whoever interrupts a turn knows that it has not come to its end.
@@ -90,6 +91,7 @@ export const makeRpcMode = Effect.fnUntraced(function*(
       : Result.fail({ id: "", error: `Command is longer than ${line.failure.limit} bytes.` })
     if (Result.isFailure(decoded)) return writer.reply(decoded.failure.id, { ok: false, error: decoded.failure.error })
     const command = decoded.success
+    if (!writer.open(command.id)) return plain.reply(command.id, { ok: false, error: `id '${command.id}' is in use: a request of that id is not over yet.` })
     if (command.type === "shutdown") return Effect.andThen(output.part, Queue.offer(commands, command))
     return command.type === "initialize" || command.type === "approve" || command.type === "answer"
       ? front(command)

@@ -12,6 +12,26 @@ export interface RpcWriter {
   readonly reply: (id: string, reply: Omit<ResponseRecord, "version" | "type" | "id">) => Effect.Effect<void>
 }
 
+/** A writer that knows which ids wait for something: for a reply, and where a turn was begun, for its end. */
+export const withOpenIds = (writer: RpcWriter): RpcWriter & {
+  /** Takes an id into use; false when it is in use, and then nothing has changed. */
+  readonly open: (id: string) => boolean
+} => {
+  const ids = new Set<string>()
+  return {
+    ...writer,
+    open: (id) => !ids.has(id) && ids.add(id).size > 0,
+    event: (event, more) => {
+      if (event.type === "run_end" && typeof more?.["request_id"] === "string") ids.delete(more["request_id"])
+      return writer.event(event, more)
+    },
+    reply: (id, reply) => {
+      if (reply["state"] !== "started") ids.delete(id)
+      return writer.reply(id, reply)
+    }
+  }
+}
+
 /** Writes to `line`; `attended` tells whether the client shows what a person would see. */
 export const makeRpcWriter = (line: (text: string) => Effect.Effect<void>, attended: () => boolean): RpcWriter => {
   const ui = (record: UiRecord) => attended() ? line(wholeCharacters(JSON.stringify(record))) : Effect.void
