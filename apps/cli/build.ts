@@ -53,7 +53,7 @@ const day = 24 * 60 * 60 * 1000
 
 /**
  * What other packages do as soon as they are loaded, and the first frame and a short run have no use for, is done when it is
- * used first: `node:crypto` for names of temporary files, and the table of all emoji.
+ * used first: `node:crypto` for names of temporary files, and the table of all emoji, which most questions do not need even then.
  */
 const late = {
   name: "late",
@@ -61,7 +61,7 @@ const late = {
     source === "node:crypto" && importer !== undefined && basename(importer) === "NodeFileSystem.js" ? join(folder, "src/LateCrypto.ts") : undefined,
   transform: (code: string, id: string) => {
     if (!/[\\/]pi-tui[\\/]dist[\\/]utils\.js$/.test(id)) return undefined
-    const changed = code.replace(/^const (\w+) = (.*RGI_Emoji.*);$/m, "let allEmoji\nconst $1 = { test: (text) => (allEmoji ??= $2).test(text) }")
+    const changed = code.replace(/^const (\w+) = .*RGI_Emoji.*;$/m, `import { leanEmoji as $1 } from ${JSON.stringify(join(folder, "src/tui/LeanEmoji.ts"))}`)
     if (changed === code) throw new Error(`${id} has no table of all emoji any more`)
     return changed
   }
