@@ -169,6 +169,13 @@ const openRegular = (path: string): number | undefined => {
   return undefined
 }
 
+/** Reads only what ends by itself: a pipe waits for its writer, a device may have no end. What a person names in `/dev` (`<(…)` does) is meant. */
+const ending = <A, R>(stat: FileSystem.FileSystem["stat"], path: string, read: Effect.Effect<A, PlatformError.PlatformError, R>): Effect.Effect<A, PlatformError.PlatformError, R> =>
+  path.startsWith("/dev/") ? read : Effect.flatMap(Effect.match(stat(path), { onFailure: () => undefined, onSuccess: ({ type }) => type }), (type) =>
+    type === undefined || type === "File" || type === "Directory"
+      ? read
+      : Effect.fail(PlatformError.systemError({ _tag: "InvalidData", module: "FileSystem", method: "open", description: "no regular file", pathOrDescriptor: path })))
+
 /** A file that is appended to, each small piece in one write at once. */
 const appending = (file: FileSystem.File): FileSystem.File => {
   if (!("fd" in file) || typeof file.fd !== "number") return file
@@ -187,22 +194,28 @@ const appending = (file: FileSystem.File): FileSystem.File => {
   return Object.create(file, { writeAll: { value: writeAll } })
 }
 
-/** The platform's files with the short looks made at once: kind, links and real name of a path, opening and reading to read, appending. */
-export const quickFiles = (platform: FileSystem.FileSystem): FileSystem.FileSystem => ({
-  ...platform,
-  lstat: (path) => atOnce(() => new Info(Fs.lstatSync(path, { bigint: true })), platform.lstat(path)),
-  stat: (path) => atOnce(() => new Info(Fs.statSync(path, { bigint: true })), platform.stat(path)),
-  realPath: (path) => atOnce(() => Fs.realpathSync.native(path), platform.realPath(path)),
-  readLink: (path) => atOnce(() => Fs.readlinkSync(path), platform.readLink(path)),
-  open: (path, options) => {
-    const { flag = "r", noFollow = false } = options ?? {}
-    if (flag.startsWith("a")) return Effect.map(platform.open(path, options), appending)
-    // Windows has neither flag.
-    if (flag !== "r" || !noFollow || Fs.constants.O_NOFOLLOW === undefined) return platform.open(path, options)
-    const opened = Effect.acquireRelease(
-      Effect.sync(() => openRegular(path)),
-      (fd) => Effect.sync(() => fd === undefined ? undefined : Fs.closeSync(fd))
-    )
-    return Effect.flatMap(opened, (fd) => fd === undefined ? platform.open(path, options) : Effect.succeed(new QuickFile(fd)))
+/** The platform's files with the short looks made at once: kind, links and real name of a path, opening and reading to read, appending. Nothing but regular files is read. */
+export const quickFiles = (platform: FileSystem.FileSystem): FileSystem.FileSystem => {
+  const stat: typeof platform.stat = (path) => atOnce(() => new Info(Fs.statSync(path, { bigint: true })), platform.stat(path))
+  return {
+    ...platform,
+    lstat: (path) => atOnce(() => new Info(Fs.lstatSync(path, { bigint: true })), platform.lstat(path)),
+    stat,
+    readFile: (path) => ending(stat, path, platform.readFile(path)),
+    readFileString: (path, encoding) => ending(stat, path, platform.readFileString(path, encoding)),
+    realPath: (path) => atOnce(() => Fs.realpathSync.native(path), platform.realPath(path)),
+    readLink: (path) => atOnce(() => Fs.readlinkSync(path), platform.readLink(path)),
+    open: (path, options) => {
+      const { flag = "r", noFollow = false } = options ?? {}
+      if (flag.startsWith("a")) return Effect.map(platform.open(path, options), appending)
+      // Windows has neither flag.
+      if (flag !== "r") return platform.open(path, options)
+      if (!noFollow || Fs.constants.O_NOFOLLOW === undefined) return ending(stat, path, platform.open(path, options))
+      const opened = Effect.acquireRelease(
+        Effect.sync(() => openRegular(path)),
+        (fd) => Effect.sync(() => fd === undefined ? undefined : Fs.closeSync(fd))
+      )
+      return Effect.flatMap(opened, (fd) => fd === undefined ? ending(stat, path, platform.open(path, options)) : Effect.succeed(new QuickFile(fd)))
+    }
   }
-})
+}

@@ -1,8 +1,8 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it } from "@effect/vitest"
 import { execFileSync } from "node:child_process"
-import { openSync, readdirSync, readFileSync, writeSync } from "node:fs"
-import { Effect, Exit, Fiber, FileSystem, Option, type PlatformError } from "effect"
+import { readdirSync, readFileSync } from "node:fs"
+import { Effect, Exit, FileSystem, Option, type PlatformError } from "effect"
 import { quickFiles } from "../src/QuickFiles.ts"
 
 const bytes = (text: string) => new TextEncoder().encode(text)
@@ -42,6 +42,26 @@ describe("quick files", () => {
       }
       assert.strictEqual(yield* quick.readLink(at("link")), "file")
     })))
+
+  it.live("read whole what ends by itself, and refuse a pipe and a device that a link leads to, without a wait", () =>
+    inFolder(({ at, platform, quick }) => Effect.gen(function*() {
+      yield* platform.writeFileString(at("file"), "text")
+      yield* platform.symlink("file", at("link"))
+      yield* platform.symlink("/dev/zero", at("zero"))
+      yield* platform.makeDirectory(at("folder"))
+      execFileSync("mkfifo", [at("pipe")])
+      for (const name of ["file", "link"]) assert.strictEqual(yield* quick.readFileString(at(name)), "text")
+      for (const name of ["pipe", "zero"]) {
+        const open = (noFollow: boolean) => quick.open(at(name), { flag: "r", noFollow })
+        const reads: ReadonlyArray<Effect.Effect<unknown, PlatformError.PlatformError, import("effect").Scope.Scope>> = [quick.readFile(at(name)), quick.readFileString(at(name)), open(false), open(name === "pipe")]
+        for (const read of reads) assert.include(String(yield* Effect.flip(read)), "no regular file")
+      }
+      for (const name of ["folder", "none"]) {
+        assert.strictEqual((yield* Effect.flip(quick.readFile(at(name)))).reason._tag, (yield* Effect.flip(platform.readFile(at(name)))).reason._tag)
+      }
+      // What a shell puts in a command's place is named there.
+      assert.strictEqual(yield* quick.readFileString("/dev/null"), "")
+    })), 10_000)
 
   it.effect("fail as the platform fails", () =>
     inFolder(({ at, platform, quick }) => Effect.gen(function*() {
@@ -92,18 +112,6 @@ describe("quick files", () => {
       yield* Effect.scoped(quick.open(at("file"), { flag: "r", noFollow: true }))
       yield* Effect.scoped(quick.open(at(""), { flag: "r", noFollow: true }))
       assert.strictEqual(openFiles(), before)
-    })))
-
-  it.live("leave a pipe to the platform, which waits for its writer while everything else goes on", () =>
-    inFolder(({ at, quick }) => Effect.gen(function*() {
-      execFileSync("mkfifo", [at("pipe")])
-      const reader = yield* Effect.forkChild(quick.open(at("pipe"), { flag: "r", noFollow: true }))
-      yield* Effect.yieldNow
-      assert.isUndefined(reader.pollUnsafe())
-      // Both ends, so that this never waits itself.
-      writeSync(openSync(at("pipe"), "r+"), "text")
-      const file = yield* Fiber.join(reader)
-      assert.strictEqual((yield* file.stat).type, "FIFO")
     })))
 
   it.effect("append small and large pieces in order, and keep what stood there", () =>

@@ -38,7 +38,7 @@ export const readAuthFile = Effect.fnUntraced(function*(home: string): Effect.fn
   const text = yield* fs.readFileString(path).pipe(
     Effect.asSome,
     Effect.catch((error) =>
-      error.reason._tag === "NotFound" ? Effect.succeed(Option.none<string>()) : Effect.fail(invalid(`cannot be read: ${error.reason._tag}`))
+      error.reason._tag === "NotFound" ? Effect.succeed(Option.none<string>()) : Effect.fail(invalid(error.reason._tag === "InvalidData" ? "is no regular file; take it away" : `cannot be read: ${error.reason._tag}`))
     )
   )
   if (Option.isNone(text)) return { path, entries: {}, exposed: false }
