@@ -28,6 +28,7 @@ export interface Manifest {
   readonly folder: string
   readonly name: string
   readonly bin?: unknown
+  readonly exports?: Readonly<Record<string, unknown>>
   readonly dependencies?: Readonly<Record<string, string>>
   readonly devDependencies?: Readonly<Record<string, string>>
 }
@@ -132,16 +133,19 @@ export const upward = (manifests: ReadonlyArray<Manifest>, files: ReadonlyArray<
       return from === undefined ? [] : file.imports.map(packageOf).filter((to) => isOurs(to) && breaks(from, to)).map((to) => `${file.path} imports ${to}`)
     }),
     ...files.filter(({ path }) => path.startsWith("packages/atomic/src/worker/")).flatMap((file) =>
-      file.imports.filter((to) => to.startsWith("@nimlet/") && !["@nimlet/protocol", "@nimlet/sdk", "@nimlet/tools"].includes(to))
+      file.imports.filter((to) => to.startsWith("@nimlet/") && !["@nimlet/protocol", "@nimlet/protocol/image", "@nimlet/sdk", "@nimlet/tools"].includes(to))
         .map((to) => `${file.path} imports ${to}, which does not belong in a worker`))
   ]
 }
 
-/** A package is used by its name alone: no path into it, no relative import out of one. A test may use the root's kit. */
-export const inside = (files: ReadonlyArray<ParsedFile>): ReadonlyArray<string> =>
+/** A package is used by its name, or by another that it exports: no path into it, no relative import out of one. A test may use the root's kit. */
+export const inside = (files: ReadonlyArray<ParsedFile>, manifests: ReadonlyArray<Manifest> = []): ReadonlyArray<string> =>
   files.flatMap((file) =>
     file.imports.filter((specifier) => {
-      if (specifier.startsWith("@nimlet/")) return packageOf(specifier) !== specifier
+      if (specifier.startsWith("@nimlet/")) {
+        const name = packageOf(specifier)
+        return name !== specifier && manifests.find((one) => one.name === name)?.exports?.[`.${specifier.slice(name.length)}`] === undefined
+      }
       if (!isRelative(specifier)) return false
       const to = target(file, specifier)
       return folderOf(to) !== folderOf(file.path) && !(isTest(file.path) && to.startsWith("test/kit/"))

@@ -34,8 +34,12 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }), 60_000)
 describe("the packages, installed", () => {
   it.each(packages)("@nimlet/%s exports JavaScript with its types, and nothing else", (name) => {
     const { exports } = JSON.parse(readFileSync(join(ours(name), "package.json"), "utf8"))
-    expect(exports).toEqual({ ".": { types: "./dist/index.d.ts", default: "./dist/index.js" } })
-    for (const file of ["index.d.ts", "index.js"]) expect(existsSync(join(ours(name), "dist", file))).toBe(true)
+    const door = (file: string) => ({ types: `./dist/${file}.d.ts`, default: `./dist/${file}.js` })
+    // What workers use of it is had without the rest.
+    expect(exports).toEqual({ ".": door("index"), ...(name === "protocol" ? { "./image": door("Image") } : {}) })
+    for (const { default: code, types } of Object.values<ReturnType<typeof door>>(exports)) {
+      for (const file of [code, types]) expect(existsSync(join(ours(name), file))).toBe(true)
+    }
     expect(globSync("**/*.ts", { cwd: ours(name), exclude: (path) => String(path).includes("node_modules") }).filter((file) => !file.endsWith(".d.ts"))).toEqual([])
   })
 

@@ -1,7 +1,7 @@
 /** `@path` in what a person typed: the file, folder or image it names goes along with the words. */
 import { Effect, Result, Schema } from "effect"
-import type { ContentPart } from "@nimlet/protocol"
-import { imageFault, imageTypeOf, type Located, Operations } from "@nimlet/tools"
+import { brokenImage, type ContentPart, imageTypeOf } from "@nimlet/protocol"
+import { type Located, Operations } from "@nimlet/tools"
 import { untypedText } from "./RunEvents.ts"
 
 const mostBytes = 100_000
@@ -70,7 +70,7 @@ export const makeMentions: Effect.Effect<(text: string) => Effect.Effect<Mention
     const mimeType = imageTypeOf(bytes)
     if (mimeType !== undefined) {
       if (size > mostImage) return yield* skipped(file.shown, `an image of ${size} bytes is more than models take (${mostImage})`)
-      const fault = imageFault(bytes)
+      const fault = brokenImage(bytes)
       if (fault !== undefined) return yield* skipped(file.shown, `it is no whole image: ${fault}`)
       return { type: "image", mimeType, data: bytes.toString("base64"), path: file.shown } satisfies ContentPart
     }

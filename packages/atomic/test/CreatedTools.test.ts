@@ -3,7 +3,8 @@ import { Effect } from "effect"
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { afterAll, expectTypeOf } from "vitest"
+import { afterAll, expect, expectTypeOf } from "vitest"
+import { pictures } from "../../../test/kit/Pictures.ts"
 import {
   type BashOperations, type BashToolDetails, type ConstrainedSamplingConfig, createBashTool, createEditTool, createFindTool, createGrepTool, createLocalBashOperations, createLsTool,
   createReadTool, createStructuredOutputTool, createWriteTool, type EditOperations, type FindOperations, type FindToolDetails, type GrepOperations, type GrepToolDetails,
@@ -37,12 +38,14 @@ describe("tools that are made on this machine", () => {
 
   it("bound what they say, name the file with all of it, and give pictures as images", async () => {
     put("long.txt", Array.from({ length: 3_000 }, (_, n) => `line ${n + 1}`).join("\n"))
-    put("one.png", Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 1, 2]))
+    put("one.png", pictures.png)
+    put("half.png", pictures.png.subarray(0, 60))
     const long = await createReadTool(folder).execute("1", { path: "long.txt" })
     assert.match(text(long), /line 2000\n\n\[Lines 1-2000 of 3000; go on with offset=2001\]$/)
     expectTypeOf<ReadToolDetails["truncation"]>().not.toBeNever()
     assert.deepInclude((long.details as ReadToolDetails).truncation, { truncated: true, outputLines: 2_000 })
-    assert.deepStrictEqual((await createReadTool(folder).execute("2", { path: "one.png" })).content, [{ type: "image", data: "iVBORwEC", mimeType: "image/png" }])
+    assert.deepStrictEqual((await createReadTool(folder).execute("2", { path: "one.png" })).content, [{ type: "image", data: pictures.png.toString("base64"), mimeType: "image/png" }])
+    await expect(createReadTool(folder).execute("2", { path: "half.png" })).rejects.toThrow(/half\.png begins like image\/png but is no whole image: it ends too early/)
     const ran = await createBashTool(folder).execute("3", { command: "seq 1 200000" })
     const { fullOutputPath } = ran.details as BashToolDetails
     assert.include(text(ran), `200000\n\n[The end of the output; all of it is in ${fullOutputPath}]`)

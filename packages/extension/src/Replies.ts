@@ -1,6 +1,6 @@
 /** What an extension answered to `tool` and `command`: what counts of it, and what is wrong with the rest. Pure. */
 import { Schema } from "effect"
-import { beginningOf, CommandReplyFields, imageFault, type JsonObject, ToolContent, ToolReplyFields, unsentImage } from "@nimlet/protocol"
+import { beginningOf, CommandReplyFields, givenImageFault, type JsonObject, ToolContent, ToolReplyFields, unsentImage } from "@nimlet/protocol"
 import { fieldsOf } from "./Fields.ts"
 import { isJsonObject } from "./Json.ts"
 import type { CommandReply, ToolReply } from "./Offer.ts"
@@ -55,7 +55,7 @@ const partsOf = (content: unknown): ToolReply["content"] | undefined => {
 
 /** Why an image of an answer cannot be sent to a model. */
 const faultOf = (part: ToolContent): string | undefined =>
-  part.type === "text" || part.data === undefined ? undefined : imageFault(part.mimeType, part.data)
+  part.type === "text" || part.data === undefined ? undefined : givenImageFault(part.mimeType, part.data)
 
 /** A decoded reply, and what its author should know. */
 export interface Judged<A> {

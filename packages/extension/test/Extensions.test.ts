@@ -4,6 +4,7 @@ import { TestClock } from "effect/testing"
 import { type Frame, FrameTap, niminal } from "../src/index.ts"
 import { answering, type Json, memory, peer, startAll, tool } from "./kit.ts"
 import { settle } from "./settle.ts"
+import { pictures } from "../../../test/kit/Pictures.ts"
 
 type Host = Pick<Effect.Success<ReturnType<typeof startAll>>, "extensions" | "hooks">
 
@@ -207,10 +208,12 @@ describe("offers", () => {
     { mimeType: "text/html", data: "aGk=", fault: 'its type is "text/html", not image/png, image/jpeg, image/gif or image/webp' },
     { mimeType: "", data: "aGk=", fault: "its type is missing, not image/png, image/jpeg, image/gif or image/webp" },
     { mimeType: "image/png", data: "<svg>", fault: "its data is not base64" },
-    { mimeType: "image/png", data: "", fault: "its data is empty" }
+    { mimeType: "image/png", data: "", fault: "its data is empty" },
+    { mimeType: "image/png", data: pictures.jpeg.toString("base64"), fault: "its type is image/png, but it is image/jpeg" },
+    { mimeType: "image/png", data: pictures.png.subarray(0, 60).toString("base64"), fault: "it ends too early" }
   ])("an image that every provider would refuse is a text in its place, and told: $fault", ({ data, fault, mimeType }) => {
     const image = { type: "image", mimeType, data }
-    const good = { type: "image", mimeType: "image/webp", data: "aGk=" }
+    const good = { type: "image", mimeType: "image/webp", data: pictures.webp.toString("base64") }
     const a = peer({ tools: [tool("t")], events: ["tool_result", "input"] }, answering((message) =>
       message.type === "tool" ? { content: [image, good] } : { images: [{ ...image, name: "a", mime_type: mimeType }] }))
     return Effect.gen(function*() {
@@ -282,7 +285,7 @@ describe("requests", () => {
   it.effect("a tool call carries name and arguments; content is a text or parts", () => {
     const replies: ReadonlyArray<Json> = [
       { content: "text", is_error: true },
-      { content: [{ type: "text", text: "a" }, { type: "sound" }, { type: "image", mimeType: "image/png", data: "aGk=" }] },
+      { content: [{ type: "text", text: "a" }, { type: "sound" }, { type: "image", mimeType: "image/png", data: pictures.png.toString("base64") }] },
       {}
     ]
     const a = peer({ tools: [tool("save")] }, answering((message) => replies[Number(message.id) - 1] ?? {}))

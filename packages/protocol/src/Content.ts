@@ -27,18 +27,6 @@ export const ImagePart = Schema.Struct({
 /** An image, by workspace path or as base64 `data`. */
 export type ImagePart = typeof ImagePart.Type
 
-const providersTake = /^image\/(?:png|jpeg|gif|webp)$/
-const base64 = /^[A-Za-z0-9+/\s]+={0,2}\s*$/
-
-/** Why no provider takes an image with these; undefined where nothing speaks against it. One refusal fails every later request too. */
-export const imageFault = (mimeType: string, data: string): string | undefined =>
-  !providersTake.test(mimeType)
-    ? `its type is ${mimeType === "" ? "missing" : JSON.stringify(mimeType.slice(0, 60))}, not image/png, image/jpeg, image/gif or image/webp`
-    : base64.test(data) ? undefined : `its data is ${data === "" ? "empty" : "not base64"}`
-
-/** What stands for an image that is not sent. */
-export const unsentImage = (fault: string): string => `[An image was left out: ${fault}.]`
-
 /** A file other than an image. */
 export const FilePart = Schema.Struct({
   type: Schema.Literal("file"),

@@ -4,7 +4,8 @@
  * itself is `Hooks/Fold.ts` of the host.
  */
 import { Schema } from "effect"
-import { imageFault, ImagePart, JsonObject } from "./Content.ts"
+import { ImagePart, JsonObject } from "./Content.ts"
+import { givenImageFault } from "./Image.ts"
 import { HeldFunction } from "./WorkerMessage.ts"
 
 /**
@@ -29,8 +30,8 @@ export const HookImage = Schema.Struct({
 export type HookImage = typeof HookImage.Type
 
 const isNoFault = (fault: string | undefined) => fault === undefined
-const sendableHookImages = Schema.Array(HookImage.check(Schema.makeFilter(({ data, mime_type }) => isNoFault(imageFault(mime_type, data)))))
-const sendableImages = Schema.Array(ImagePart.check(Schema.makeFilter(({ data, mimeType }) => data === undefined || isNoFault(imageFault(mimeType, data)))))
+const sendableHookImages = Schema.Array(HookImage.check(Schema.makeFilter(({ data, mime_type }) => isNoFault(givenImageFault(mime_type, data)))))
+const sendableImages = Schema.Array(ImagePart.check(Schema.makeFilter(({ data, mimeType }) => data === undefined || isNoFault(givenImageFault(mimeType, data)))))
 
 /** A summary an extension made in place of the built-in one. `first_kept_index` is the first entry kept. */
 export const HookCompaction = Schema.Struct({

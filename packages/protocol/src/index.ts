@@ -1,5 +1,6 @@
 export * from "./WholeCharacters.ts"
 export * from "./Content.ts"
+export * from "./Image.ts"
 export * from "./ConstrainedSampling.ts"
 export * from "./SessionEntry.ts"
 export * from "./AgentEvent.ts"

@@ -1,9 +1,8 @@
 /** `read`: lines of a text file with numbers and a version, or an image. */
 import { Effect } from "effect"
 import * as Base64 from "effect/encoding/Base64"
+import { brokenImage, imageTypeOf } from "@nimlet/protocol"
 import { boundedArgument, numberArgument, textArgument } from "./Arguments.ts"
-import { imageFault } from "./ImageFault.ts"
-import { imageTypeOf } from "./ImageType.ts"
 import { LineWindow } from "./LineWindow.ts"
 import type { PickedLines } from "./LineWindow.ts"
 import { Operations } from "./Operations.ts"
@@ -57,7 +56,7 @@ const binaryReport = (shown: string, size: number): ToolResult => errorResult(`$
 
 const imageReport = (shown: string, mimeType: string, size: number, data: Uint8Array): ToolResult => {
   if (size > MAX_IMAGE_BYTES) return errorResult(`${shown} is an image of ${size} bytes; at most 5 MB can be shown`)
-  const fault = imageFault(data)
+  const fault = brokenImage(data)
   if (fault !== undefined) return errorResult(`${shown} begins like ${mimeType} but is no whole image: ${fault}; use bash to look into it`)
   return {
     content: [

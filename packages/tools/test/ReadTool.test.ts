@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { execFileSync } from "node:child_process"
 import { createServer } from "node:net"
 import { readTool, versionOf } from "../src/index.ts"
-import { pictures } from "./Pictures.ts"
+import { pictures } from "../../../test/kit/Pictures.ts"
 import { call, fakeOperations, inWorkspace } from "./Rig.ts"
 
 const read = (args: { path: string; start_line?: number; end_line?: number }) => call(readTool, args)

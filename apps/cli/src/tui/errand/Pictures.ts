@@ -1,7 +1,7 @@
 /** Pictures for a message: from the clipboard, or from a file that was dragged to the terminal. */
 import { Effect, FileSystem, Stream } from "effect"
 import { ChildProcess } from "effect/process"
-import { imageFault, imageTypeOf } from "@nimlet/tools"
+import { brokenImage, imageTypeOf } from "@nimlet/protocol"
 import type { ErrandRoom } from "./ErrandRoom.ts"
 
 /** As large a picture as models take. */
@@ -24,7 +24,7 @@ export const clipboardReaders = (platform: string, environment: Readonly<Record<
 export const makePictures = ({ environment, platform, show, tell }: ErrandRoom) => {
   const attach = (bytes: Uint8Array) => {
     const mimeType = imageTypeOf(bytes)
-    if (mimeType === undefined || bytes.length > most || imageFault(bytes) !== undefined) return undefined
+    if (mimeType === undefined || bytes.length > most || brokenImage(bytes) !== undefined) return undefined
     return show({ type: "pictured", picture: { mimeType, data: Buffer.from(bytes).toString("base64") } })
   }
 

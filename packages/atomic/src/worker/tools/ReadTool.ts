@@ -1,5 +1,5 @@
 /** `createReadTool`. Pictures become images; a folder is listed where the operations can. */
-import { imageTypeOf } from "./ImageType.ts"
+import { brokenImage, imageTypeOf } from "@nimlet/protocol/image"
 import { assertGoingOn, type CreatedTool, definition, operationsIn, pathIn, textResult } from "./CreatedTool.ts"
 import { localFiles, type ReadOperations } from "./Operations.ts"
 import { fieldsOf } from "../Values.ts"
@@ -33,7 +33,11 @@ export const createReadTool = (cwd: string, options?: unknown): CreatedTool => {
       assertGoingOn(signal)
       const bytes = Buffer.from(content)
       const mimeType = operations.detectImageMimeType === undefined ? imageTypeOf(bytes) : await operations.detectImageMimeType(file)
-      if (typeof mimeType === "string") return { content: [{ type: "image", data: bytes.toString("base64"), mimeType }], details: {} }
+      if (typeof mimeType === "string") {
+        const fault = brokenImage(bytes)
+        if (fault !== undefined) throw new Error(`${file} begins like ${mimeType} but is no whole image: ${fault}`)
+        return { content: [{ type: "image", data: bytes.toString("base64"), mimeType: imageTypeOf(bytes) ?? mimeType }], details: {} }
+      }
       const lines = bytes.toString("utf8").split("\n")
       const from = number(offset, 1)
       if (from > lines.length) throw new Error(`Offset ${from} is beyond the end of the file (${lines.length} lines)`)

@@ -1,4 +1,4 @@
-/** The smallest whole pictures, for the tests beside this file. */
+/** The smallest whole pictures. */
 const jpeg = [0xff, 0xd8, 0xff, 0xe0, 0, 4, 1, 2, 0xff, 0xc0, 0, 11, 8, 0, 1, 0, 1, 1, 1, 0x11, 0, 0xff, 0xda, 0, 8, 1, 1, 0, 0, 63, 0, 0x55, 0xff, 0xd9]
 
 export const pictures = {

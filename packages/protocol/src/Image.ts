@@ -1,9 +1,21 @@
 /**
- * Whether a picture is whole as far as its structure tells. A provider refuses a request with a broken one, and each
- * later request of the session has it in it again. Pure.
+ * Which images a model may be sent: by their first bytes, as a name says nothing, and whole as far as their structure tells. A
+ * provider refuses a request with another one, and each later request of the session has it in it again. Pure, and without
+ * Effect: a worker of an extension uses it, too, by `@nimlet/protocol/image`.
  */
 import { crc32 } from "node:zlib"
-import { imageTypeOf } from "./ImageType.ts"
+
+const startsWith = (bytes: Uint8Array, magic: ReadonlyArray<number>, at = 0): boolean =>
+  magic.every((byte, index) => bytes[at + index] === byte)
+
+/** The MIME type of a PNG, JPEG, GIF or WEBP, by its first 12 bytes; undefined for all else. */
+export const imageTypeOf = (bytes: Uint8Array): string | undefined => {
+  if (startsWith(bytes, [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])) return "image/png"
+  if (startsWith(bytes, [0xff, 0xd8, 0xff])) return "image/jpeg"
+  if (startsWith(bytes, [0x47, 0x49, 0x46, 0x38]) && (bytes[4] === 0x37 || bytes[4] === 0x39) && bytes[5] === 0x61) return "image/gif"
+  if (startsWith(bytes, [0x52, 0x49, 0x46, 0x46]) && startsWith(bytes, [0x57, 0x45, 0x42, 0x50], 8)) return "image/webp"
+  return undefined
+}
 
 const short = "it ends too early"
 const sizeless = "it has no width and height"
@@ -104,5 +116,29 @@ const faults: { readonly [mimeType: string]: (bytes: Buffer) => string | undefin
 }
 
 /** What is wrong with a PNG, JPEG, GIF or WEBP, in words; undefined when it is whole, or none of these. */
-export const imageFault = (bytes: Uint8Array): string | undefined =>
+export const brokenImage = (bytes: Uint8Array): string | undefined =>
   faults[imageTypeOf(bytes) ?? ""]?.(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+
+const providersTake = /^image\/(?:png|jpeg|gif|webp)$/
+const base64 = /^[A-Za-z0-9+/\s]+={0,2}\s*$/
+
+/** Why no provider takes an image with these, by its type and how it begins; undefined where nothing speaks against it. */
+export const imageFault = (mimeType: string, data: string): string | undefined => {
+  if (!providersTake.test(mimeType)) {
+    return `its type is ${mimeType === "" ? "missing" : JSON.stringify(mimeType.slice(0, 60))}, not image/png, image/jpeg, image/gif or image/webp`
+  }
+  if (!base64.test(data)) return `its data is ${data === "" ? "empty" : "not base64"}`
+  const type = imageTypeOf(Buffer.from(data.slice(0, 80), "base64"))
+  return type === undefined || type === mimeType ? undefined : `its type is ${mimeType}, but it is ${type}`
+}
+
+/** The same for one that somebody gives to be sent, and what is wrong with the whole of it. */
+export const givenImageFault = (mimeType: string, data: string): string | undefined => {
+  const fault = imageFault(mimeType, data)
+  if (fault !== undefined) return fault
+  const bytes = Buffer.from(data, "base64")
+  return imageTypeOf(bytes) === undefined ? `it does not begin like ${mimeType}` : brokenImage(bytes)
+}
+
+/** What stands for an image that is not sent. */
+export const unsentImage = (fault: string): string => `[An image was left out: ${fault}.]`
