@@ -1,7 +1,7 @@
 /** `nimlet doctor`: looks up how everything is set up. Nothing is started but with `--start`, and nothing is changed. */
 import { Effect, FileSystem, Option, Path, Result, Schema, Stdio } from "effect"
 import manifest from "../package.json" with { type: "json" }
-import { externalToolFaults, readSettings, settingsSlips, type Trust } from "@nimlet/agent"
+import { readSettings, resourceFaults, settingsSlips, type Trust } from "@nimlet/agent"
 import { Models, readAuthFile } from "@nimlet/provider"
 import { Sessions } from "@nimlet/session"
 import { reportExtensions } from "./ExtensionList.ts"
@@ -123,7 +123,7 @@ const factsOf = Effect.fnUntraced(function*(given: Invocation, host: Host) {
   const { projectSettings, settings } = inForce
   const survey = yield* surveyExtensions({ invocation, settings, host, workspace, ...(projectSettings === undefined ? {} : { projectSettings }) })
   const catalogFaults = yield* Effect.flatMap(Models, (models) => models.catalogFaults).pipe(Effect.provide(Models.layer({ environment: host.environment, home: host.home })))
-  const toolFaults = yield* externalToolFaults({ home: host.home, workspace, trusted: () => trusted, env: host.environment })
+  const faults = yield* resourceFaults({ home: host.home, workspace, trusted: () => trusted, env: host.environment })
   const { choice, discoveryWarnings, found, listings, unsearched } = survey
   const auth = yield* Effect.result(readAuthFile(host.home))
   const sessions = sessionFolder(settings, host, path)
@@ -147,7 +147,7 @@ const factsOf = Effect.fnUntraced(function*(given: Invocation, host: Host) {
     slips,
     withheld,
     catalogFaults: catalogFaults.map(({ file, problem }) => `${file}: ${problem}`),
-    toolFaults,
+    resourceFaults: faults,
     ...(yield* modelFacts(invocation, host, inForce, survey)),
     roots: [
       ...(yield* Effect.forEach(choice.roots, (root) =>

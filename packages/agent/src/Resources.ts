@@ -2,12 +2,12 @@
  * What the home folder and a trusted project bring along beside extensions: instructions, skills, prompt templates and
  * `tool.json` tools. They are looked for when a session is entered and when the extensions are started anew.
  */
-import { Effect, FileSystem, Option, Path } from "effect"
+import { Effect, FileSystem, Option, Path, Result } from "effect"
 import { localTools, Operations, readSkillTool, type Tool } from "@nimlet/tools"
 import { type ContextFile, contextText, loadContext, makeScopedContext } from "./Resources/ContextFiles.ts"
 import { loadExternalTools, toolRoots } from "./Resources/ExternalTools.ts"
 import { loadTemplates, promptRoots, type PromptTemplate } from "./Resources/PromptTemplates.ts"
-import { rootsIn, textIn } from "./Resources/ResourceFile.ts"
+import { about, rootsIn, sheetIn } from "./Resources/ResourceFile.ts"
 import { loadSkills, type Skill, skillRoots, skillsText } from "./Resources/Skills.ts"
 import { reservedToolNames } from "./ToolSet.ts"
 
@@ -65,34 +65,50 @@ const reserved = new Set(reservedToolNames)
 /** Where they are looked for. A home folder that is the workspace is no project: everything in it is the person's own. */
 const placesOf = ({ home, trusted, workspace }: ResourceOptions) => ({ home, workspace, trusted: trusted() && home !== workspace })
 
-/** A sentence for each `tool.json` that is left out. */
-export const externalToolFaults = Effect.fnUntraced(function*(options: ResourceOptions) {
+const noPaths: ResourcePaths = { skill_paths: [], prompt_paths: [], theme_paths: [] }
+
+/** What lies in roots of its own, kind by kind. */
+const inRoots = Effect.fnUntraced(function*(options: ResourceOptions, more: ResourcePaths) {
   const path = yield* Path.Path
-  return (yield* loadExternalTools(rootsIn(path, placesOf(options), toolRoots.own, toolRoots.project), { env: options.env, reserved })).warnings
+  const where = placesOf(options)
+  const found = yield* Effect.all({
+    skills: loadSkills(rootsIn(path, where, skillRoots.own, skillRoots.project), more.skill_paths),
+    templates: loadTemplates(rootsIn(path, where, promptRoots.own, promptRoots.project), more.prompt_paths),
+    external: loadExternalTools(rootsIn(path, where, toolRoots.own, toolRoots.project), { env: options.env, reserved })
+  }, { concurrency: "unbounded" })
+  return { skills: found.skills.skills, templates: found.templates.templates, tools: found.external.tools, warnings: [...found.skills.warnings, ...found.templates.warnings, ...found.external.warnings] }
 })
+
+/** A sentence for each skill, template and `tool.json` that is wrong or left out. */
+export const resourceFaults = (options: ResourceOptions) => Effect.map(inRoots(options, noPaths), ({ warnings }) => warnings)
 
 /** Looks for all of them. What cannot be read is left out. */
 export const loadResources = Effect.fnUntraced(function*(
   options: ResourceOptions,
-  more: ResourcePaths = { skill_paths: [], prompt_paths: [], theme_paths: [] }
+  more: ResourcePaths = noPaths
 ): Effect.fn.Return<Resources, never, FileSystem.FileSystem | Path.Path | Operations> {
   const path = yield* Path.Path
   const context = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
-  const { env, home, workspace } = options
+  const { home, workspace } = options
   const where = placesOf(options)
-  const own = (name: string) => textIn(path.join(home, ".nimlet", name), mostBytes)
-  const theirs = (name: string) => where.trusted ? textIn(path.join(workspace, ".nimlet", name), mostBytes) : Effect.succeedNone
+  const faults: Array<string> = []
+  const text = Effect.fnUntraced(function*(folder: string, name: string) {
+    const file = path.join(folder, ".nimlet", name)
+    const sheet = yield* sheetIn(file, mostBytes)
+    if (Option.isSome(sheet) && Result.isFailure(sheet.value)) faults.push(...about(file, [sheet.value.failure]))
+    return Option.flatMap(sheet, Result.getSuccess)
+  })
+  const own = (name: string) => text(home, name)
+  const theirs = (name: string) => where.trusted ? text(workspace, name) : Effect.succeedNone
   const found = yield* Effect.all({
     ownSystem: own("SYSTEM.md"),
     system: theirs("SYSTEM.md"),
     ownAppend: own("APPEND_SYSTEM.md"),
     append: theirs("APPEND_SYSTEM.md"),
     files: loadContext({ home, workspace }),
-    skills: loadSkills(rootsIn(path, where, skillRoots.own, skillRoots.project), more.skill_paths),
-    templates: loadTemplates(rootsIn(path, where, promptRoots.own, promptRoots.project), more.prompt_paths),
-    external: loadExternalTools(rootsIn(path, where, toolRoots.own, toolRoots.project), { env, reserved })
+    rooted: inRoots(options, more)
   }, { concurrency: "unbounded" })
-  const { append, external, files, ownAppend, ownSystem, skills, system, templates } = found
+  const { append, files, ownAppend, ownSystem, rooted: { skills, templates, tools, warnings }, system } = found
   const { files: workspaceFiles } = yield* Operations
   const scopedContext = makeScopedContext(workspace)
   const visited = new Set<string>()
@@ -110,8 +126,8 @@ export const loadResources = Effect.fnUntraced(function*(
     skills,
     templates,
     builtins: skills.length === 0 ? [] : yield* localTools([readSkillTool(Effect.succeed(skills))]),
-    tools: yield* localTools(external.tools),
+    tools: yield* localTools(tools),
     scoped,
-    warnings: [...external.warnings, ...more.theme_paths.map((theme) => `the theme ${theme} of an extension is not used: there are dark and light`)]
+    warnings: [...faults, ...warnings, ...more.theme_paths.map((theme) => `the theme ${theme} of an extension is not used: there are dark and light`)]
   }
 })

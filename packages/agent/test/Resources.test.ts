@@ -47,8 +47,8 @@ describe("front matter", () => {
 
 describe("skills", () => {
   it("are named and described by their front matter, else by folder and first line", () => {
-    assert.deepStrictEqual(skillOf("/f", "folder", "---\nname: pdf\ndescription: |\n  Reads\n  PDFs\n---\n"), { name: "pdf", file: "/f", description: "Reads PDFs" })
-    assert.deepStrictEqual(skillOf("/f", "folder", "# Title\n\nDoes things.\nMore."), { name: "folder", file: "/f", description: "Does things." })
+    assert.deepStrictEqual(skillOf("/f", "folder", "---\nname: pdf\ndescription: |\n  Reads\n  PDFs\n---\n").skill, { name: "pdf", file: "/f", description: "Reads PDFs" })
+    assert.deepStrictEqual(skillOf("/f", "folder", "# Title\n\nDoes things.\nMore.").skill, { name: "folder", file: "/f", description: "Does things." })
   })
 
   // E-018 E-307 E-308 X-008
@@ -70,6 +70,38 @@ describe("skills", () => {
         const untrusted = yield* load({ trusted: false })
         assert.deepStrictEqual(untrusted.skills.map(({ name }) => name).filter((name) => name.startsWith("own")), ["own0", "own1"])
       })))
+
+  it.effect.each([
+    ["front matter without an end", "---\nname: x\ndescription: y\n", "the front matter has no end", true],
+    ["a line of it that is none", "---\ndescription: y\nname = x\n---\n", "line 3 of its front matter", true],
+    ["no description", "---\nname: x\n---\nText.", "description is missing", true],
+    ["nothing at all", "", "description is missing", true],
+    ["no text", "PNG\0\0", "is binary", false],
+    ["too much", "x".repeat(1024 * 1024 + 1), "has more than", false]
+  ] as const)("with %s are told with their file and what to do", ([, text, fault, isOffered]) =>
+    inSpace(({ load, root, write }) =>
+      Effect.gen(function*() {
+        yield* write("home/.agents/skills/fine/SKILL.md", "---\n# note\ndescription: y\ntags:\n- a\n- b\n---\n")
+        yield* write("home/.agents/skills/README.md", "no skill")
+        yield* write("home/.agents/skills/wrong/SKILL.md", text)
+        const { skills, warnings } = yield* load()
+        assert.strictEqual(warnings.length, 1)
+        assert.match(warnings[0] ?? "", new RegExp(`^${root}/home/.agents/skills/wrong/SKILL.md: .*${fault}.*; `))
+        assert.strictEqual(skills.length, isOffered ? 2 : 1)
+      })))
+
+  it.live("and other resources that are a pipe are told, and not waited for", () =>
+    inSpace(({ load, root, write }) =>
+      Effect.gen(function*() {
+        const names = [".agents/skills/x/SKILL.md", ".agents/prompts/x.md", ".nimlet/tools/x/tool.json", ".nimlet/SYSTEM.md"]
+        for (const name of names) {
+          yield* write(`home/${name}.beside`, "")
+          execFileSync("mkfifo", [`${root}/home/${name}`])
+        }
+        const { warnings } = yield* load()
+        assert.strictEqual(warnings.length, names.length)
+        for (const warning of warnings) assert.include(warning, "is no regular file; take it away")
+      })), 10_000)
 
   it.effect("that are not there offer no tool and say nothing", () =>
     inSpace(({ load }) => Effect.map(load(), ({ appended, builtins }) => assert.deepStrictEqual([appended, builtins], [[], []]))))
@@ -97,7 +129,9 @@ describe("prompt templates", () => {
         yield* write("work/.nimlet/prompts/empty.md", "---\ndescription: x\n---\n\n")
         yield* write("work/.nimlet/prompts/huge.md", "x".repeat(100_001))
         yield* write("work/.nimlet/prompts/deep/no.md", "x")
-        const { templates } = yield* load()
+        yield* write("work/.nimlet/prompts/binary.md", "x\0")
+        const { templates, warnings } = yield* load()
+        assert.deepStrictEqual(warnings.map((warning) => warning.replace(/^.*prompts./, "").replace(/;.*/, "")), ["binary.md: is binary", "empty.md: has no text", "huge.md: has more than 100000 bytes"])
         const byName = Object.fromEntries(templates.map(({ body, name }) => [name, body]))
         assert.deepStrictEqual(roots.map((_, index) => byName[`own${index}`]), roots.map((_, index) => `body ${index}`))
         assert.strictEqual(byName["until0"], "from 4")

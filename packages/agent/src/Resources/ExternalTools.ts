@@ -6,7 +6,7 @@ import { Duration, Effect, FileSystem, Option, Path, Result, Schema } from "effe
 import { schemaFaults } from "@nimlet/extension"
 import { Capability, JsonObject } from "@nimlet/protocol"
 import { errorResult, Operations, Output, textResult, type Tool } from "@nimlet/tools"
-import { lastOfEach, pathsIn, type ResourceRoot, textIn } from "./ResourceFile.ts"
+import { lastOfEach, pathsIn, type ResourceRoot, sheetIn } from "./ResourceFile.ts"
 
 /** Where they lie, in the home folder and in a workspace. */
 export const toolRoots = { own: [".nimlet/tools"], project: [".agent/tools", ".nimlet/tools"] } as const
@@ -99,7 +99,7 @@ export const loadExternalTools = Effect.fnUntraced(function*(roots: ReadonlyArra
   const fs = yield* FileSystem.FileSystem
   const folders = yield* Effect.forEach(roots, (root) => pathsIn(root.path), { concurrency: "unbounded" })
   const read = yield* Effect.forEach(folders.flat(), (folder) =>
-    Effect.map(textIn(path.join(folder, "tool.json"), mostBytes), Option.map((text) => ({ folder, file: decode(text) }))), { concurrency: 16 })
+    Effect.map(sheetIn(path.join(folder, "tool.json"), mostBytes), Option.map((text) => ({ folder, file: Result.flatMap(Result.mapError(text, (message) => ({ message })), decode) }))), { concurrency: 16 })
   const warnings: Array<string> = []
   const tools: Array<Tool<Operations | FileSystem.FileSystem>> = []
   for (const { file, folder } of read.flatMap((one) => Option.toArray(one))) {

@@ -1,7 +1,7 @@
 /** Prompt templates: markdown files that are slash commands (seed 000, "Discovery order"). */
-import { Effect, Option, Path } from "effect"
+import { Effect, Option, Path, Result } from "effect"
 import { sheetOf } from "./FrontMatter.ts"
-import { lastOfEach, pathsIn, type ResourceRoot, textIn } from "./ResourceFile.ts"
+import { about, lastOfEach, pathsIn, type ResourceRoot, sheetIn } from "./ResourceFile.ts"
 
 /** A template by the name it is called by, without the slash. */
 export interface PromptTemplate {
@@ -17,17 +17,24 @@ const mostBytes = 100_000
 
 /**
  * The templates in these roots, and those that extensions named: files, or folders with files. Of two with one name the later.
- * Empty and too large files are none.
+ * A sentence for each that is wrong or left out: empty and too large files, and what is no text.
  */
 export const loadTemplates = Effect.fnUntraced(function*(roots: ReadonlyArray<ResourceRoot>, named: ReadonlyArray<string> = []) {
   const path = yield* Path.Path
   const files = yield* Effect.forEach([...roots.map((root) => root.path), ...named], pathsIn, { concurrency: "unbounded" })
-  const templates = yield* Effect.forEach([...files.flat(), ...named].filter((file) => file.endsWith(".md")), (file) =>
-    Effect.map(textIn(file, mostBytes), Option.map((text): PromptTemplate => {
-      const { body, fields } = sheetOf(text)
-      return { name: path.basename(file, ".md"), description: fields.get("description") ?? "", body: body.trim() }
-    })), { concurrency: 16 })
-  return lastOfEach(templates.flatMap((template) => Option.toArray(template)).filter(({ body }) => body !== ""))
+  const found = yield* Effect.forEach([...files.flat(), ...named].filter((file) => file.endsWith(".md")), (file) =>
+    Effect.map(sheetIn(file, mostBytes), Option.map(Result.match({
+      onFailure: (fault) => ({ templates: [], warnings: about(file, [fault]) }),
+      onSuccess: (text) => {
+        const { body, faults, fields } = sheetOf(text)
+        const template: PromptTemplate = { name: path.basename(file, ".md"), description: fields.get("description") ?? "", body: body.trim() }
+        return template.body === ""
+          ? { templates: [], warnings: about(file, [...faults, "has no text; write what is to be asked, or take it away"]) }
+          : { templates: [template], warnings: about(file, faults) }
+      }
+    }))), { concurrency: 16 })
+  const there = found.flatMap(Option.toArray)
+  return { templates: lastOfEach(there.flatMap(({ templates }): ReadonlyArray<PromptTemplate> => templates)), warnings: there.flatMap(({ warnings }) => warnings) }
 })
 
 /** Words as a shell would part them: quotes keep spaces, nothing else is special. */
