@@ -9,7 +9,7 @@ import {
 } from "@nimlet/agent"
 import { AtomicSession, Diagnostics, discover, Extensions, families, FrameTap, Frontend, Hooks, type StartOptions } from "@nimlet/extension"
 import type { ModelError } from "@nimlet/provider"
-import { type Session, type SessionLocked, type SessionNotFound, Sessions, type SessionUnreadable } from "@nimlet/session"
+import { type Session, type SessionLocked, type SessionNotFound, Sessions, type SessionUnreadable, type SessionUnwritable } from "@nimlet/session"
 import { type Asker, askUserTool, builtins, type FileFailed, layerLocal, localTools, Operations } from "@nimlet/tools"
 import { foreignValues, UsageError } from "./Argv.ts"
 import { noPromptInRpc, settledPrompt } from "./ExtensionFlags.ts"
@@ -27,7 +27,7 @@ import { makeRunModels } from "./RunModels.ts"
 import type { PipedText } from "./StandardInput.ts"
 
 /** Why a run did not start. */
-export type StartupError = ModelError | NoModel | ThinkingUnknown | SettingsInvalid | SessionNotFound | SessionUnreadable | SessionLocked | FileFailed | RequiredExtensionMissing
+export type StartupError = ModelError | NoModel | ThinkingUnknown | SettingsInvalid | SessionNotFound | SessionUnreadable | SessionUnwritable | SessionLocked | FileFailed | RequiredExtensionMissing
 
 /** How many damaged lines of a session are told one by one. */
 const damageTold = 5

@@ -6,7 +6,7 @@
 import { Clock, Effect, FileSystem, Option, type Path, Random, Result, type Scope, Semaphore } from "effect"
 import type { NameEntry, SessionEntry, SessionHeader } from "@nimlet/protocol"
 import { type Answering, type Draft, lastAnswerId, makeDrafts, noDrafts } from "./Draft.ts"
-import { type SessionLocked, type SessionUnreadable, SessionUnwritable } from "./SessionError.ts"
+import { type SessionLocked, SessionUnwritable } from "./SessionError.ts"
 import { type DamagedLine, encodeLine, type SessionText, type UnknownEntry } from "./SessionLines.ts"
 import { isNameInReach } from "./SessionSummary.ts"
 import { makeWriter } from "./SessionWriter.ts"
@@ -50,8 +50,8 @@ export interface SessionOptions {
   readonly workspace: string
   readonly path: Option.Option<string>
   readonly existing: Option.Option<SessionText>
-  /** Run before the file of a new session is made: its lock. */
-  readonly claim: Effect.Effect<void, SessionLocked | SessionUnreadable, Scope.Scope>
+  /** Takes the lock, before the first entry is written; absent when it is had already. */
+  readonly claim?: Effect.Effect<void, SessionLocked | SessionUnwritable, Scope.Scope>
 }
 
 /** Now, as entries and headers say it. */
@@ -87,7 +87,7 @@ export const openSession = Effect.fnUntraced(function*(
   const headed = Option.isSome(Option.flatMap(options.existing, (text) => text.header))
   const writer = path === undefined ? undefined : yield* makeWriter({
     path,
-    claim: options.claim,
+    ...(options.claim === undefined ? {} : { claim: options.claim }),
     all: () => [header, ...entries].map(encodeLine),
     fresh: Option.isNone(options.existing),
     torn: Option.exists(options.existing, ({ torn }) => torn),

@@ -39,7 +39,9 @@ export class SessionUnreadable extends Schema.TaggedError<SessionUnreadable>()("
 export class SessionUnwritable extends Schema.TaggedError<SessionUnwritable>()("SessionUnwritable", {
   path: Schema.String,
   cause: Schema.String,
-  unsaved: Schema.Int
+  unsaved: Schema.Int,
+  /** The place can be read and not written, so nobody else of us writes it either. */
+  read_only: Schema.optionalKey(Schema.Boolean)
 }) {
   override get message(): string {
     return `cannot write ${this.path}: ${this.cause}`
@@ -74,6 +76,10 @@ export class ExportRefused extends Schema.TaggedError<ExportRefused>()("ExportRe
     return `${this.path} is there already and is no exported session`
   }
 }
+
+/** Whether the system lets nobody, or not us, write there, so that nothing is kept from being read. */
+export const isReadOnly = ({ reason: { cause } }: PlatformError): boolean =>
+  cause instanceof Error && "code" in cause && (cause.code === "EROFS" || cause.code === "EACCES" || cause.code === "EPERM")
 
 /** Why the system refused, in its own words where it gave some: "ENOSPC: no space left on device, write". */
 export const systemWord = (error: PlatformError): string =>

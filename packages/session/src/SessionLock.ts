@@ -3,7 +3,7 @@
  * taken over, by one of those who try. All writers are processes of one machine.
  */
 import { Clock, Effect, FileSystem, Option, type PlatformError, Random, Schema, type Scope } from "effect"
-import { SessionLocked, SessionUnreadable, systemWord } from "./SessionError.ts"
+import { isReadOnly, SessionLocked, SessionUnwritable, systemWord } from "./SessionError.ts"
 
 /** Who wants to write: a process of this machine, and how to tell whether another one still lives. */
 export interface Owner {
@@ -94,12 +94,12 @@ const take = (
 
 /**
  * Locks the session file `path` for as long as the scope lives. Fails with `SessionLocked` while another living process (or
- * this one, a second time) has it, and with `SessionUnreadable` when the lock file can be neither made nor read.
+ * this one, a second time) has it, and with `SessionUnwritable` when the lock file can be neither made nor read.
  */
 export const lockSession = Effect.fnUntraced(function*(
   path: string,
   owner: Owner
-): Effect.fn.Return<void, SessionLocked | SessionUnreadable, FileSystem.FileSystem | Scope.Scope> {
+): Effect.fn.Return<void, SessionLocked | SessionUnwritable, FileSystem.FileSystem | Scope.Scope> {
   const fs = yield* FileSystem.FileSystem
   const file = `${path}.lock`
   const started = yield* startOf(owner.pid)
@@ -107,7 +107,7 @@ export const lockSession = Effect.fnUntraced(function*(
   const text = JSON.stringify({ pid: owner.pid, since, ...(started === undefined ? {} : { started }) })
   yield* Effect.acquireRelease(
     take(path, file, text, owner, patience).pipe(
-      Effect.catchTag("PlatformError", (error) => Effect.fail(new SessionUnreadable({ path: file, cause: systemWord(error) })))
+      Effect.catchTag("PlatformError", (error) => Effect.fail(new SessionUnwritable({ path: file, cause: systemWord(error), unsaved: 0, read_only: isReadOnly(error) })))
     ),
     // Not when somebody removed it by hand and another took its place.
     () => Effect.ignore(Effect.flatMap(fs.readFileString(file), (now) => now === text ? fs.remove(file) : Effect.void))

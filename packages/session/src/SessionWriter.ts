@@ -4,7 +4,7 @@
  */
 import { Effect, Exit, FileSystem, Option, Path, type PlatformError, Scope, Semaphore } from "effect"
 import { restoreHeader } from "./LostHeader.ts"
-import { type SessionLocked, type SessionUnreadable, SessionUnwritable, systemWord } from "./SessionError.ts"
+import { type SessionLocked, SessionUnwritable, systemWord } from "./SessionError.ts"
 
 /** Where lines go, and what must come before the first of them. */
 export interface WriterOptions {
@@ -15,8 +15,8 @@ export interface WriterOptions {
   readonly header?: string
   /** Whether the file ends in half a line. */
   readonly torn: boolean
-  /** Run once before a new file is made: its lock. */
-  readonly claim: Effect.Effect<void, SessionLocked | SessionUnreadable, Scope.Scope>
+  /** Takes the lock, before the first line; absent when it is had already. */
+  readonly claim?: Effect.Effect<void, SessionLocked | SessionUnwritable, Scope.Scope>
   /** All lines there are by now, header first: a file that is deleted while it is open is made again of them. */
   readonly all: () => ReadonlyArray<string>
 }
@@ -57,7 +57,7 @@ export const makeWriter = Effect.fnUntraced(function*(
   const waiting: Array<string> = fresh && header !== undefined ? [header] : []
   // A scope of its own: the lock and the file outlive the last try to write.
   const inner = yield* Scope.make()
-  let claimed = !fresh
+  let claimed = options.claim === undefined
   let target: Target | undefined
   // Lines with the system, and those of them that are on the disk.
   let saved = 0
@@ -71,7 +71,7 @@ export const makeWriter = Effect.fnUntraced(function*(
 
   const open = Effect.fnUntraced(function*() {
     yield* fs.makeDirectory(folder, { recursive: true })
-    if (!claimed) yield* Scope.provide(options.claim, inner)
+    if (!claimed && options.claim !== undefined) yield* Scope.provide(options.claim, inner)
     claimed = true
     if (!fresh && header !== undefined) yield* Effect.provideService(restoreHeader(options.path, header), FileSystem.FileSystem, fs)
     const handle = yield* Scope.provide(fs.open(options.path, { flag: fresh ? "ax" : "a", mode: 0o600 }), inner)
@@ -138,8 +138,8 @@ export const makeWriter = Effect.fnUntraced(function*(
       waiting.shift()
     }
   }).pipe(
-    Effect.mapError((error: PlatformError.PlatformError | SessionLocked | SessionUnreadable) =>
-      refused(error._tag === "PlatformError" ? systemWord(error) : error.message)
+    Effect.mapError((error: PlatformError.PlatformError | SessionLocked | SessionUnwritable) =>
+      refused(error._tag === "PlatformError" ? systemWord(error) : error._tag === "SessionUnwritable" ? error.cause : error.message)
     ),
     Effect.uninterruptible
   )

@@ -87,8 +87,8 @@ const closable = Effect.fnUntraced(function*<E, R>(open: Effect.Effect<Omit<Sess
 export class Sessions extends Context.Service<Sessions, {
   /** A new session; nothing is on disk before its first entry. */
   readonly create: (options: NewSession) => Effect.Effect<Session, never, Scope.Scope>
-  /** The session of this id with all that it holds; what a killed process left of an answer is its last entry then. One whose header is lost belongs to `workspace` from its next entry on. Fails with `SessionNotFound`, `SessionUnreadable`, or `SessionLocked` while another process writes it. */
-  readonly open: (id: string, workspace?: string) => Effect.Effect<Session, SessionNotFound | SessionUnreadable | SessionLocked, Scope.Scope>
+  /** The session of this id with all that it holds; what a killed process left of an answer is its last entry then. One whose header is lost belongs to `workspace` from its next entry on. Fails with `SessionNotFound`, `SessionUnreadable`, `SessionLocked` while another process writes it, or `SessionUnwritable` when the disk refuses the lock; where the place is read-only, its entries do. */
+  readonly open: (id: string, workspace?: string) => Effect.Effect<Session, SessionNotFound | SessionUnreadable | SessionLocked | SessionUnwritable, Scope.Scope>
   /** What the session holds now, to read only. */
   readonly read: (id: string) => Effect.Effect<SessionText, SessionNotFound | SessionUnreadable>
   /** The session's entries, and then those that its writer appends, until it is removed. */
@@ -173,10 +173,20 @@ export class Sessions extends Context.Service<Sessions, {
 
       const open = Effect.fnUntraced(function*(id: string, adopting = "") {
         const file = yield* find(id)
-        yield* lock(file)
+        // Where nothing can be written it can be read; if that changes, the lock comes before the first entry.
+        const locked = yield* Effect.as(lock(file), true).pipe(
+          Effect.catchTag("SessionUnwritable", (error) => error.read_only === true ? Effect.succeed(false) : Effect.fail(error))
+        )
         const existing = yield* readSession(file)
+        const { version = 1 } = Option.getOrElse(existing.header, (): Partial<SessionHeader> => ({}))
+        if (version > 1) {
+          const cause = `it is of format ${version}, which a later version wrote; this one knows format 1. A fork of it can be opened`
+          return yield* new SessionUnreadable({ path: file, cause })
+        }
         const workspace = Option.match(existing.header, { onNone: () => adopting, onSome: (header) => header.workspace })
-        const session = yield* openSession({ id, workspace, path: Option.some(file), existing: Option.some(existing), claim: Effect.void })
+        const session = yield* openSession({
+          id, workspace, path: Option.some(file), existing: Option.some(existing), ...(locked ? {} : { claim: lock(file) })
+        })
         const left = yield* leftDraft(file, existing.entries)
         // Where the disk refuses, it is in the session all the same.
         if (Option.isSome(left)) yield* Effect.ignore(Effect.andThen(session.append(left.value), clearDraft(file)))
@@ -231,7 +241,7 @@ export class Sessions extends Context.Service<Sessions, {
           yield* lock(file).pipe(Effect.mapError((error) => new SessionUnwritable({ path: file, cause: error.message, unsaved: 0 })))
         }
         const existing = Option.some({ header: Option.some(header), entries, damaged: [], torn: false })
-        return yield* openSession({ id, workspace, path, existing, claim: Effect.void })
+        return yield* openSession({ id, workspace, path, existing })
       }, closable, provided)
 
       const copy = Effect.fnUntraced(function*(id: string, point?: CopyPoint) {

@@ -15,7 +15,7 @@ const isJson = (line: string) => Option.isSome(decodeJson(line))
 /** A session over `file` as `Sessions.open` makes it, without a lock. */
 const open = (file: string) =>
   Effect.flatMap(readSession(file), (existing) =>
-    openSession({ id: "1", workspace: "/w", path: Option.some(file), existing: Option.some(existing), claim: Effect.void }))
+    openSession({ id: "1", workspace: "/w", path: Option.some(file), existing: Option.some(existing) }))
 const appended = (file: string, ...texts: ReadonlyArray<string>) =>
   Effect.scoped(Effect.flatMap(open(file), (session) => Effect.forEach(texts, (text) => session.append(say(text)))))
 

@@ -1,6 +1,6 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, FileSystem, Layer, Option } from "effect"
+import { Deferred, Effect, Fiber, FileSystem, Layer, Option, PlatformError } from "effect"
 import { ChildProcess } from "effect/process"
 import { lockSession, type NewEntry, type Owner, Sessions } from "../src/index.ts"
 
@@ -54,6 +54,65 @@ describe("a session", () => {
           yield* Effect.scoped(sessions.open(session.id))
           assert.deepStrictEqual(yield* fs.readDirectory(folder), [`${session.id}.jsonl`])
         }
+      })
+    ))
+
+  /** The file system with a word of its own for whoever writes, while `refused` is a code. */
+  const refusing = (fs: FileSystem.FileSystem, code: () => string | undefined): FileSystem.FileSystem => {
+    const guard = <A, R>(write: Effect.Effect<A, PlatformError.PlatformError, R>) => Effect.suspend(() => {
+      const cause = code()
+      return cause === undefined ? write : Effect.fail(PlatformError.systemError({
+        _tag: "Unknown", module: "FileSystem", method: "open", cause: Object.assign(new Error(`${cause}: refused`), { code: cause })
+      }))
+    })
+    return FileSystem.make({
+      ...fs,
+      writeFile: (path, data, options) => guard(fs.writeFile(path, data, options)),
+      open: (path, options) => options?.flag === undefined || options.flag === "r" ? fs.open(path, options) : guard(fs.open(path, options))
+    })
+  }
+
+  it.effect("is opened and read where nothing can be written, keeps what is said there, and has it on the disk and a lock once it can", () =>
+    inFolder((folder) =>
+      Effect.gen(function*() {
+        let code: string | undefined
+        const layer = Layer.provide(Sessions.layer(folder, { pid: 1, isAlive: () => true }), Layer.merge(
+          NodeServices.layer,
+          Layer.effect(FileSystem.FileSystem, Effect.map(FileSystem.FileSystem, (fs) => refusing(fs, () => code))).pipe(Layer.provide(NodeServices.layer))
+        ))
+        const sessions = yield* Effect.provide(Sessions, layer)
+        const { id } = yield* Effect.scoped(Effect.tap(sessions.create({ workspace: "/w", persist: true }), (open) => open.append(say)))
+        for (const readOnly of ["EROFS", "EACCES", "EPERM"]) {
+          code = readOnly
+          const session = yield* sessions.open(id)
+          const before = (yield* session.entries).length
+          const refused = yield* Effect.flip(session.append(say))
+          assert.include(refused.message, `${id}.jsonl: ${readOnly}`)
+          assert.strictEqual((yield* session.entries).length, before + 1)
+          code = undefined
+          yield* session.append(say)
+          assert.strictEqual((yield* sessions.read(id)).entries.length, before + 2)
+          assert.strictEqual((yield* Effect.flip(Effect.scoped(sessions.open(id))))._tag, "SessionLocked")
+          yield* session.close
+        }
+        code = "ENOSPC"
+        assert.strictEqual((yield* Effect.flip(Effect.scoped(sessions.open(id))))._tag, "SessionUnwritable")
+      }).pipe(Effect.scoped)
+    ))
+
+  it.effect("of a later format is not written into, says so, and can be copied", () =>
+    inFolder((folder) =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const sessions = yield* sessionsOf(folder, 1)
+        const session = yield* Effect.scoped(Effect.tap(sessions.create({ workspace: "/w", persist: true }), (open) => open.append(say)))
+        const file = Option.getOrThrow(session.path)
+        const text = (yield* fs.readFileString(file)).replace('"version":1', '"version":2')
+        yield* fs.writeFileString(file, text)
+        const error = yield* Effect.flip(Effect.scoped(sessions.open(session.id)))
+        assert.include(error.message, `${file}: it is of format 2`)
+        assert.strictEqual(yield* fs.readFileString(file), text)
+        assert.strictEqual((yield* (yield* Effect.scoped(Effect.flatMap(sessions.copy(session.id), ({ id }) => sessions.open(id)))).entries).length, 1)
       })
     ))
 })
@@ -131,7 +190,7 @@ describe("lockSession", () => {
     inFolder((folder) =>
       Effect.gen(function*() {
         const error = yield* Effect.flip(Effect.scoped(lockSession(`${folder}/none/a`, here())))
-        assert.strictEqual(error._tag, "SessionUnreadable")
+        assert.strictEqual(error._tag, "SessionUnwritable")
         assert.include(error.message, "ENOENT")
       })
     ))
