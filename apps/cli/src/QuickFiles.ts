@@ -176,7 +176,7 @@ const ending = <A, R>(stat: FileSystem.FileSystem["stat"], path: string, read: E
       ? read
       : Effect.fail(PlatformError.systemError({ _tag: "InvalidData", module: "FileSystem", method: "open", description: "no regular file", pathOrDescriptor: path })))
 
-/** A file that is appended to, each small piece in one write at once. */
+/** A file that is appended to, looked at and each small piece written at once. */
 const appending = (file: FileSystem.File): FileSystem.File => {
   if (!("fd" in file) || typeof file.fd !== "number") return file
   const { fd } = file
@@ -191,7 +191,8 @@ const appending = (file: FileSystem.File): FileSystem.File => {
       }
       return file.writeAll(bytes.subarray(written))
     })
-  return Object.create(file, { writeAll: { value: writeAll } })
+  const stat = atOnce(() => new Info(Fs.fstatSync(fd, { bigint: true })), file.stat)
+  return Object.create(file, { stat: { value: stat }, writeAll: { value: writeAll } })
 }
 
 /** The platform's files with the short looks made at once: kind, links and real name of a path, opening and reading to read, appending. Nothing but regular files is read. */

@@ -125,10 +125,11 @@ describe("quick files", () => {
       assert.strictEqual(Number((yield* file.stat).size), 200_012)
     })))
 
-  it.effect("have appended when they say so, without a turn of the loop", () =>
+  it.effect("have appended when they say so, and tell the size, without a turn of the loop", () =>
     inFolder(({ at, quick }) => Effect.gen(function*() {
       const file = yield* quick.open(at("log"), { flag: "a" })
       Effect.runSync(file.writeAll(bytes("now")))
+      assert.strictEqual(Number(Effect.runSync(file.stat).size), 3)
       assert.strictEqual(readFileSync(at("log"), "utf8"), "now")
     })))
 
