@@ -117,7 +117,7 @@ const factsOf = Effect.fnUntraced(function*(given: Invocation, host: Host) {
   const settingsFile = path.join(own, "config.json")
   const workspace = yield* fs.realPath(host.cwd).pipe(Effect.orElseSucceed(() => host.cwd))
   const trust = yield* projectTrust(given, host, workspace)
-  const { trusted } = yield* trust.resolve
+  const { faults: trustFaults, trusted } = yield* trust.resolve
   const invocation = { ...given, approve: trusted }
   const { inForce, project, slips, told, withheld } = yield* settingsAt(host, workspace, trust)
   const { projectSettings, settings } = inForce
@@ -148,6 +148,7 @@ const factsOf = Effect.fnUntraced(function*(given: Invocation, host: Host) {
     withheld,
     catalogFaults: catalogFaults.map(({ file, problem }) => `${file}: ${problem}`),
     resourceFaults: faults,
+    trustFaults,
     ...(yield* modelFacts(invocation, host, inForce, survey)),
     roots: [
       ...(yield* Effect.forEach(choice.roots, (root) =>

@@ -95,10 +95,11 @@ const protectedPaths = Effect.map(Operations, ({ files }) => (given: string, who
 const settling = (trust: Trust, mode: Mode) => {
   let told = false
   return Effect.gen(function*() {
-    const { decided, files, trusted } = yield* trust.resolve
-    if (trusted || decided || files.length === 0 || told) return
-    told = true
-    yield* mode.notice(skippedNotice)
+    const { decided, faults, files, trusted } = yield* trust.resolve
+    if (files.length === 0 || told) return
+    const notices = [...faults, ...(trusted || decided ? [] : [skippedNotice])]
+    told = notices.length > 0
+    yield* Effect.forEach(notices, mode.notice, { discard: true })
   })
 }
 

@@ -25,6 +25,8 @@ export interface TrustState {
   readonly files: ReadonlyArray<ProjectFile>
   /** Those that no yes covers. */
   readonly changes: ReadonlyArray<ProjectChange>
+  /** What of `trust.json` is not understood, where it was asked: a sentence each. */
+  readonly faults: ReadonlyArray<string>
 }
 
 /** What somebody said of files that no yes covers. */
@@ -96,7 +98,7 @@ export const makeTrust = (options: TrustOptions): Effect.Effect<Trust, never, Fi
   Effect.map(Effect.context<FileSystem.FileSystem | Path.Path>(), (context) => {
     const { ask, file, home, workspace } = options
     let { answer } = options
-    let state: TrustState = { trusted: false, decided: false, files: [], changes: [] }
+    let state: TrustState = { trusted: false, decided: false, files: [], changes: [], faults: [] }
     // A yes or no of this run that could not be saved, or is not to be.
     let unsaved: TrustRecords = {}
     let lasts = true
@@ -112,10 +114,11 @@ export const makeTrust = (options: TrustOptions): Effect.Effect<Trust, never, Fi
 
     const resolve = Effect.gen(function*() {
       const files = yield* find
-      if (answer !== undefined || workspace === home) return (state = { trusted: answer ?? false, decided: answer !== undefined, files, changes: [] })
-      const records = { ...(yield* readTrust(file)), ...unsaved }
+      if (answer !== undefined || workspace === home) return (state = { trusted: answer ?? false, decided: answer !== undefined, files, changes: [], faults: [] })
+      const { faults, records: saved } = yield* readTrust(file)
+      const records = { ...saved, ...unsaved }
       const { changes, said } = judge(files, records, workspace, yield* placeOf(workspace))
-      state = { trusted: said ?? false, decided: said !== undefined && files.length > 0, files, changes }
+      state = { trusted: said ?? false, decided: said !== undefined && files.length > 0, files, changes, faults }
       if (said !== undefined || ask === undefined) return state
       const answered = yield* ask(state)
       if (answered === undefined) return state
@@ -133,7 +136,7 @@ export const makeTrust = (options: TrustOptions): Effect.Effect<Trust, never, Fi
           if (workspace === home) return Effect.fail(new FileUnwritable({ file, why: "your home folder is no project; what is in it is yours" }))
           answer = undefined
           lasts = true
-          return Effect.map(save(trusted, files), () => (state = { trusted, decided: true, files, changes: [] }))
+          return Effect.map(save(trusted, files), () => (state = { trusted, decided: true, files, changes: [], faults: [] }))
         }).pipe(Effect.provideContext(context)),
       wrote: (path) =>
         Effect.gen(function*() {

@@ -66,7 +66,7 @@ describe("the files of a project that can act", () => {
   it.effect("of nobody but the person are no question: an empty project, and their own home", () =>
     inSpace(({ asked, trust, write }) =>
       Effect.gen(function*() {
-        assert.deepStrictEqual(yield* trust({ says: true }), { trusted: false, decided: false, files: [], changes: [] })
+        assert.deepStrictEqual(yield* trust({ says: true }), { trusted: false, decided: false, files: [], changes: [], faults: [] })
         assert.isTrue((yield* trust({ answer: true })).trusted)
         yield* write("work/.nimlet/config.json", "{}")
         assert.deepStrictEqual((yield* trust({ home: "work", says: true })).files, [])

@@ -91,6 +91,8 @@ export interface DoctorFacts extends Omit<DoctorReport, "findings" | "ok"> {
   readonly catalogFaults: ReadonlyArray<string>
   /** A sentence for each skill, template and `tool.json` that is wrong or left out. */
   readonly resourceFaults: ReadonlyArray<string>
+  /** What of `trust.json` is not understood. */
+  readonly trustFaults: ReadonlyArray<string>
   readonly modelRemedy: string
   /** No provider is named and no key was found. */
   readonly offlineByDefault: boolean
@@ -109,13 +111,14 @@ const note = (what: string, remedy: string): Finding => ({ level: "note", what, 
 /** So many faults of a catalogue are told, which is written by a program. */
 const mostFaults = 3
 
-const ofSettings = ({ catalogFaults, named, names, paths, project_settings: project, settings, slips, resourceFaults, trusted, withheld }: DoctorFacts): ReadonlyArray<Finding> => [
+const ofSettings = ({ catalogFaults, named, names, paths, project_settings: project, settings, slips, resourceFaults, trusted, trustFaults, withheld }: DoctorFacts): ReadonlyArray<Finding> => [
   ...settings.problems.map((problem) => error(`${paths.config.path}: ${problem}`, "mend the file; nimlet never writes over it")),
   ...(project?.problems ?? []).map((problem) => (trusted ? error : warning)(`${project?.path}: ${problem}`, trusted ? "mend the file; nothing runs here until it is" : "mend the file before it is trusted")),
   ...slips.map(({ file, key, meant }) => warning(`${file}: ${key} means nothing to this version`, meant === undefined ? "take it out" : `${meant} is meant, it seems`)),
   ...withheld.map((sentence) => note(sentence, "say it in your own settings, if you want it")),
   ...(project === null || project.in_force || project.problems.length > 0 ? [] : [note(`${project.path} is not in force: this project is not trusted`, "--approve or /trust on, when you trust this project's files")]),
   ...resourceFaults.slice(0, mostFaults).map((sentence) => warning(sentence, "correct the file, or take it away")),
+  ...trustFaults.slice(0, mostFaults).map((sentence) => warning(sentence, "`/trust on` or `/trust off` in the project says anew what was lost")),
   ...catalogFaults.slice(0, mostFaults).map((sentence) => warning(`${sentence}; it is passed over`, "`nimlet models refresh` fetches the catalogue anew; without the file, what comes along is used")),
   ...named.filter((name) => !names.includes(name)).map((name) =>
     warning(`${paths.config.path}: extensions.${name} is set, and no extension of that name was found`, "look for a slip of the pen, or install it"))
@@ -155,7 +158,7 @@ const ofMachine = ({ paths, programs }: DoctorFacts): ReadonlyArray<Finding> => 
 
 /** The report on the facts, findings by weight. */
 export const doctorReport = (facts: DoctorFacts): DoctorReport => {
-  const { auth: _auth, catalogFaults: _faults, resourceFaults: _resources, slips: _slips, withheld: _withheld, discoveryWarnings: _warnings, modelRemedy: _remedy, named: _named, names: _names, offlineByDefault: _offline, required: _required, ...told } = facts
+  const { auth: _auth, catalogFaults: _faults, resourceFaults: _resources, trustFaults: _trust, slips: _slips, withheld: _withheld, discoveryWarnings: _warnings, modelRemedy: _remedy, named: _named, names: _names, offlineByDefault: _offline, required: _required, ...told } = facts
   const all = [...ofSettings(facts), ...ofModel(facts), ...ofExtensions(facts), ...ofMachine(facts)]
   const findings = (["error", "warning", "note"] as const).flatMap((level) => all.filter((finding) => finding.level === level))
   return { ...told, ok: !findings.some(({ level }) => level === "error"), findings }
