@@ -30,6 +30,15 @@ describe("an image that the provider refuses", () => {
         assert.include(JSON.stringify(yield* entries), "AAAB")
       })))
 
+  it.effect("may be refused by a server that takes no request that large", () =>
+    withAgent({
+      replies: (request) => filesIn(request).length > 0 ? refuses(new AiError.InvalidRequestError({ description: "Request Entity Too Large", parameter: "prompt", constraint: "exceeds the context window", http: { response: { status: 413, headers: {} } } })) : says("fine")
+    }, ({ agent, prompt }) =>
+      Effect.gen(function*() {
+        assert.isTrue((yield* agent.prompt({ typed: "look", attached: [image("AAAB")] })).success)
+        assert.isTrue((yield* prompt("and now?")).success)
+      })))
+
   it.effect("takes none with it that the model has answered to, and may be a tool's", () =>
     withAgent({
       replies: (request) =>

@@ -134,9 +134,9 @@ export const isContextOverflow = (error: AiError.AiError): boolean =>
 
 const IMAGE = /\b(images?|image_url|picture|photo|vision|mmproj|multi-?modal)\b/i
 
-/** Whether a provider refused a request for an image in it, as far as its words tell. */
+/** Whether a provider may have refused a request for an image in it: its words say so, or it takes no body that large. */
 export const isImageRefusal = ({ reason }: AiError.AiError): boolean =>
-  (reason._tag === "InvalidRequestError" || reason._tag === "ContentPolicyError" || reason._tag === "InternalProviderError") &&
+  reason._tag === "InvalidRequestError" && reason.http?.response?.status === 413 || (reason._tag === "InvalidRequestError" || reason._tag === "ContentPolicyError" || reason._tag === "InternalProviderError") &&
   IMAGE.test(reason.description ?? "")
 
 /** What a provider said of an error; its body tells more than the SDK's message, which may be the status's name alone. */
