@@ -158,11 +158,20 @@ const __dirname = path.dirname(__filename)`),
       assert.deepStrictEqual(front.notices(), ["before", "after"])
     })))
 
-  it.live("what does not parse is named with its place, and so is a package that is not there", () =>
+  const failing: ReadonlyArray<readonly [string, RegExp, Record<string, string>]> = [
+    ["TypeScript that does not parse", /Unexpected token.* \(index\.ts:2\)/, { "index.ts": "export default (pi) => {\n  const = 1\n}" }],
+    ["a helper that does not parse", /Expression expected \(h\.ts:3\)/, { "index.ts": "import { x } from './h'\nexport default () => x", "h.ts": "\n\nexport const x = = 1" }],
+    ["JavaScript that does not parse", /Unexpected token '=' \(h\.js:3\)/, { "index.ts": "import { x } from './h.js'\nexport default () => x", "h.js": "\n\nexport const x = = 1" }],
+    ["a name that a helper lacks", /not provide an export named 'y' \(index\.ts:2\)/, { "index.ts": "\nimport { y } from './h'\nexport default () => y", "h.ts": "export const x = 1" }],
+    ["a name that the API lacks", /export named 'nothingLike' \(index\.ts:2\)/, { "index.ts": "\nimport { nothingLike } from '@bastani/atomic'\nexport default () => nothingLike" }],
+    ["a helper that is not there", /Cannot find module .* \(h\.ts:2\)/, { "index.ts": "import './h'\nexport default () => {}", "h.ts": "\nimport './gone'" }],
+    ["a package that is not there", /Cannot find package 'not-installed' .* \(index\.ts:2\)/, { "index.ts": "\nimport x from 'not-installed'\nexport default () => x" }],
+    ["a factory that throws", /Error: mine \(index\.ts:3\)/, { "index.ts": "\n\nexport default () => { throw new Error('mine') }" }]
+  ]
+  it.live.each(failing)("%s is told with the file and the line of its author", ([, expected, files]) =>
     run(Effect.gen(function*() {
-      const { report } = yield* startAll({ files: { "a.ts": "export default (pi) => {\n  const = 1\n}", "b.ts": "import x from 'not-installed'\nexport default () => x" } })
-      assert.match(report.warnings.find((text) => text.includes("'a'"))!, /'a' failed to start: it threw/)
-      assert.match(report.warnings.find((text) => text.includes("'b'"))!, /Cannot find package 'not-installed'/)
+      const { report } = yield* startAll({ files: Object.fromEntries(Object.entries(files).map(([name, text]) => [`a/${name}`, text])) })
+      assert.match(report.warnings.join(), expected)
     })))
 
   it.live("an extension.json beside modules makes the folder a program; hidden files, types and node_modules are none", () =>

@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto"
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs"
 import { stripTypeScriptTypes } from "node:module"
-import { dirname, join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import nodeProcess from "node:process"
 import { withoutUnusedImports } from "./UnusedImports.ts"
 
@@ -30,12 +30,18 @@ const quietly = <A>(act: () => A): A => {
   }
 }
 
+/** The error with the line that Node tells in its stack alone. */
+const placed = (error: unknown, file: string): unknown => {
+  const line = error instanceof Error ? /^.*:(\d+)\n/.exec(error.stack ?? "")?.[1] : undefined
+  return error instanceof Error && line !== undefined ? new SyntaxError(`${error.message} (${basename(file)}:${line})`) : error
+}
+
 const strip = (code: string, file: string): string =>
   quietly(() => {
     try {
       return stripTypeScriptTypes(code, { mode: "strip" })
     } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX")) throw error
+      if (!(error instanceof Error && "code" in error && error.code === "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX")) throw placed(error, file)
       // Enums, namespaces and parameter properties are code, not types.
       return stripTypeScriptTypes(code, { mode: "transform", sourceMap: true, sourceUrl: file })
     }

@@ -7,6 +7,7 @@ import { enableCompileCache, flushCompileCache, registerHooks } from "node:modul
 import { dirname } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import type { HostSync } from "./HostSync.ts"
+import { type Attempt, located } from "./LoadFailure.ts"
 import { fieldsOf, textOf } from "./Values.ts"
 
 const endings = [".ts", ".mts", ".js", ".mjs", ".cts", ".cjs", ".json", "/index.ts", "/index.mts", "/index.js", "/index.mjs"]
@@ -31,6 +32,11 @@ export const addressOf = (path: string, generation: number): string =>
   pathToFileURL(path).href + (generation === 0 ? "" : `?generation=${generation}`)
 
 let host: HostSync | undefined
+const attempt: Attempt = { opened: "" }
+
+/** What an import of the extension threw, with its place. */
+export const explain = (error: unknown): unknown => located(error, attempt, own, (file) => host?.call("load", file))
+
 let compiled: "nothing" | "new" | "kept" = "nothing"
 
 /** What stands behind packages may be large: Node is to compile it once, not once a worker. Nothing is done where none is imported. */
@@ -71,9 +77,15 @@ export const load = (aliases: Readonly<Record<string, string>>, sync: HostSync):
           return file.endsWith(".json") ? { ...next(url, context), importAttributes: { type: "json" } } : next(url, context)
         }
       }
-      return next(specifier, context)
+      try {
+        return next(specifier, context)
+      } catch (error) {
+        if (from.startsWith("file:")) attempt.unresolved = { specifier, from }
+        throw error
+      }
     },
     load: (url, context, next) => {
+      if (!url.startsWith(own)) attempt.opened = url
       if (!url.startsWith("file:") || url.startsWith(own) || !/\.[cm]?ts$/.test(new URL(url).pathname)) return next(url, context)
       const answer = fieldsOf(host?.call("load", fileURLToPath(url)))
       const source = textOf(answer["source"])

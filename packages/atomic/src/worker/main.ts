@@ -14,7 +14,7 @@ import { contain } from "./Containment.ts"
 import { makeContext } from "./Context.ts"
 import { dispatch } from "./Dispatch.ts"
 import { HostSync } from "./HostSync.ts"
-import { addressOf, keepCompiled, load } from "./Loader.ts"
+import { addressOf, explain, keepCompiled, load } from "./Loader.ts"
 import { connectQueue } from "./FileQueue.ts"
 import { makePi } from "./Pi.ts"
 import { Pulse } from "./Pulse.ts"
@@ -225,8 +225,9 @@ const run = async (boot: Boot, sync: HostSync): Promise<void> => {
     }
     if (!isCallback(factory)) throw new TypeError(`${boot.entry} exports no extension as its default: a factory function, or what Extension.define gives`)
     await factory(makePi(session, context))
-  } catch (error) {
+  } catch (thrown) {
     pulse.begin("")
+    const error = explain(thrown)
     // The first generation takes its worker with it; a later one leaves the one before as it is.
     if (generation === 0) throw error
     wire.send({ type: "failed", message: messageOf(error) })
