@@ -25,9 +25,10 @@ const titleLength = 60
 const done = (text: string): SessionCommandOutcome => ({ done: true, text })
 const failed = (text: string): SessionCommandOutcome => ({ done: false, text })
 
-const lineOf = ({ firstText, id, name = "" }: SessionSummary, open: string): string => {
+const lineOf = ({ firstText, id, name = "", workspace }: SessionSummary, open: string): string => {
   const [title = ""] = (name === "" ? firstText : name).trim().split("\n")
-  return `${id === open ? "*" : " "} ${id}  ${title.length > titleLength ? `${beginningOf(title, titleLength - 1)}…` : title}`.trimEnd()
+  const lost = workspace === "" ? "  (of no known folder: the header is lost)" : ""
+  return `${`${id === open ? "*" : " "} ${id}  ${title.length > titleLength ? `${beginningOf(title, titleLength - 1)}…` : title}`.trimEnd()}${lost}`
 }
 
 const present = Effect.fnUntraced(function*(session: Session) {
@@ -53,7 +54,7 @@ export const sessionCommand = Effect.fnUntraced(function*({ ledger, session, ses
       return yield* present(session)
     case "list": {
       const query = [id, ...more].join(" ").trim()
-      const found = yield* sessions.list({ workspace: session.workspace, ...(query === "" ? {} : { query }) })
+      const found = yield* sessions.list({ workspace: session.workspace, unheaded: true, ...(query === "" ? {} : { query }) })
       if (found.length === 0) return done(query === "" ? "No session of this folder is saved." : `No session of this folder has '${query}'.`)
       const left = found.length - most
       return done([...found.slice(0, most).map((one) => lineOf(one, session.id)), ...(left > 0 ? [`and ${left} more; words narrow them down`] : [])].join("\n"))

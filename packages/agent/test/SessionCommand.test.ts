@@ -1,5 +1,6 @@
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, FileSystem, Option } from "effect"
 import { noExtensions, says, withAgent } from "./Rig.ts"
 
 const rig = { replies: () => says("ok"), persist: true, agent: { extensions: () => Effect.succeed(noExtensions) } } as const
@@ -26,6 +27,24 @@ describe("/session", () => {
         assert.include(yield* say(`/session restore ${session.id}`), "/resume")
         assert.include(yield* say("/session list"), "Tower of light")
       })))
+
+  it.effect("lists those that lost their header too, since no folder has them", () =>
+    withAgent(rig, ({ agent, prompt, session }) =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        yield* prompt("build a tower")
+        yield* prompt("/new")
+        yield* prompt("count the stars")
+        const file = Option.getOrThrow(session.path)
+        const [header = "", ...entries] = (yield* fs.readFileString(file)).split("\n")
+        for (const left of [entries, [header.slice(0, 20), ...entries]]) {
+          yield* fs.writeFileString(file, left.join("\n"))
+          const { text } = yield* prompt("/session list TOWER")
+          assert.match(text, new RegExp(`^  ${session.id}  build a tower .*header`))
+        }
+        yield* prompt(`/resume ${session.id}`)
+        assert.strictEqual((yield* agent.session).id, session.id)
+      }).pipe(Effect.provide(NodeServices.layer))))
 
   it.effect("does not delete the open one, and says what is wrong", () =>
     withAgent(rig, ({ events, prompt, session }) =>

@@ -33,9 +33,10 @@ export interface NewSession {
   readonly persist: boolean
 }
 
-/** Which sessions to list: those of exactly this workspace, those that have every word of the query. */
+/** Which sessions to list: those of exactly this workspace, with `unheaded` those too whose header is lost, so that no workspace has them; those that have every word of the query. */
 export interface SessionFilter {
   readonly workspace?: string
+  readonly unheaded?: boolean
   readonly query?: string
 }
 
@@ -223,10 +224,10 @@ export class Sessions extends Context.Service<Sessions, {
         return { id: Option.none<string>(), unheaded }
       })
 
-      const list = Effect.fnUntraced(function*({ query = "", workspace }: SessionFilter = {}) {
+      const list = Effect.fnUntraced(function*({ query = "", unheaded = false, workspace }: SessionFilter = {}) {
         const found = yield* Effect.forEach(yield* dated, summaryOf, { concurrency: filesAtOnce })
         return found.flatMap(Option.toArray).filter((summary) =>
-          (workspace === undefined || summary.workspace === workspace) && matches(summary, query)
+          (workspace === undefined || summary.workspace === workspace || (unheaded && summary.workspace === "")) && matches(summary, query)
         )
       })
 

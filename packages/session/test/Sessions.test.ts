@@ -89,6 +89,8 @@ describe("Sessions", () => {
         for (const left of ["", `garbage\n${(yield* fs.readFileString(file)).split("\n")[1]}\n`]) {
           yield* fs.writeFileString(file, left)
           assert.deepStrictEqual(yield* sessions.latest("/a"), { id: Option.none(), unheaded: [id] })
+          assert.deepStrictEqual(yield* sessions.list({ workspace: "/a" }), [])
+          assert.deepStrictEqual((yield* sessions.list({ workspace: "/a", unheaded: true })).map((one) => one.id), [id])
           yield* Effect.scoped(Effect.flatMap(sessions.open(id, "/a"), (session) => session.append(say("y"))))
           assert.deepStrictEqual(yield* sessions.latest("/a"), { id: Option.some(id), unheaded: [] })
           assert.deepStrictEqual((yield* sessions.list({ workspace: "/a" })).map((one) => one.id), [id])

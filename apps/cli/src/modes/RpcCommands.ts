@@ -179,7 +179,7 @@ export const makeRpcCommands = Effect.fnUntraced(function*(
     set_follow_up_mode: ({ id, mode }) => setQueueMode(id, "followUp", "follow_up_mode", mode),
     extensions: ({ id }) => Effect.flatMap(extensions.figures, (figures) => succeed(id, { extensions: figures.map(aboutExtension) })),
     list_sessions: ({ id, query }) =>
-      Effect.flatMap(agent.session, ({ workspace }) => sessions.list({ workspace, ...(query === undefined ? {} : { query }) })).pipe(
+      Effect.flatMap(agent.session, ({ workspace }) => sessions.list({ workspace, unheaded: true, ...(query === undefined ? {} : { query }) })).pipe(
         Effect.flatMap((found) => succeed(id, { sessions: found.map(aboutStoredSession) }))
       ),
     list_models: ({ id, query = "" }) =>

@@ -51,9 +51,9 @@ export const makeLists = ({ company, show, state, tell }: ErrandRoom) => {
         return said.map((text, index): Pickable => ({ value: String(index + 1), label: text, about: `message ${index + 1}` })).toReversed()
       }
       case "resume": {
-        const all = yield* sessions.list({ workspace: session.workspace })
+        const all = yield* sessions.list({ workspace: session.workspace, unheaded: true })
         return all.filter(({ id }) => id !== session.id)
-          .map(({ firstText, id, modified, name }): Pickable => ({ value: id, label: name ?? (firstText === "" ? "(nothing said)" : typedFor(firstText)), about: `${ago(state().now - modified)} · ${id}` }))
+          .map(({ firstText, id, modified, name, workspace }): Pickable => ({ value: id, label: name ?? (firstText === "" ? "(nothing said)" : typedFor(firstText)), about: `${ago(state().now - modified)} · ${id}${workspace === "" ? " · no known folder: header lost" : ""}` }))
       }
       case "login":
       case "theme":
