@@ -12,7 +12,9 @@ const idIn = (path: string): string => path.replace(/^.*[\\/]/, "").replace(/\.j
 export const remedyOf = (error: StartupError | SessionFailure): string => {
   switch (error._tag) {
     case "MissingCredential":
-      return "or put a key into ~/.nimlet/auth.json, or give one with --api-key"
+      return error.entryType === undefined
+        ? "or put a key into ~/.nimlet/auth.json, or give one with --api-key"
+        : `put { "type": "api_key", "key": "..." } there, or give a key with --api-key`
     case "MissingModel":
       return `name one with --model, or in ~/.nimlet/config.json as default_model or first of providers.${error.provider}.models`
     case "UnknownProvider": {

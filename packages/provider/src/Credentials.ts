@@ -17,6 +17,8 @@ export interface CredentialSearch {
   readonly found: Option.Option<Credential>
   /** The variables that would have given a key. */
   readonly variables: ReadonlyArray<string>
+  /** The type of its entry in `auth.json`, where that is another than `api_key`. */
+  readonly entryType?: string
 }
 
 /** `auth.json`, read. */
@@ -81,7 +83,9 @@ export const findCredential = (options: {
   if (!Predicate.isObject(entry) || !("type" in entry)) {
     return Effect.fail(new AuthFileInvalid({ file: file.path, problem: `the entry '${options.provider}' is not { "type": "api_key", "key": … }` }))
   }
-  if (entry.type !== "api_key") return Effect.succeed({ found: Option.none(), variables: [] })
+  if (entry.type !== "api_key") {
+    return Effect.succeed({ found: Option.none(), variables: [], entryType: typeof entry.type === "string" ? entry.type.slice(0, 40) : typeof entry.type })
+  }
   const key = "key" in entry ? entry.key : undefined
   if (typeof key !== "string" || key.trim() === "") {
     return Effect.fail(new AuthFileInvalid({ file: file.path, problem: `the entry '${options.provider}' has no key` }))

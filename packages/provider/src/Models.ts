@@ -248,8 +248,8 @@ const make = Effect.fnUntraced(function*(options: ModelsOptions): Effect.fn.Retu
     const baseURL = yield* endpointOf(provider, api, preset, ref, entry)
     if (model === undefined) return yield* new MissingModel({ provider })
     const [file, info, faults] = yield* Effect.all([authFile, about(provider, model), catalog.faults({ provider, model })], { concurrency: 2 })
-    const { found, variables } = yield* search(provider, file, ref.apiKey)
-    if (Option.isNone(found) && needsKey(provider, file)) return yield* new MissingCredential({ provider, variables })
+    const { entryType, found, variables } = yield* search(provider, file, ref.apiKey)
+    if (Option.isNone(found) && needsKey(provider, file)) return yield* new MissingCredential({ provider, variables, ...(entryType === undefined ? {} : { entryType }) })
     const wire = api === "openai-chat" && provider !== "openai" ? "openai-compatible" : api
     const loaded = Effect.tap(load[wire], (loaded) => rehearsal(wire, loaded))
     const thinks = info.thinkingLevels.some((level) => level !== "off")

@@ -1,12 +1,14 @@
 /** What can go wrong before a model is asked. What goes wrong in asking is Effect's `AiError`. */
 import { Schema } from "effect"
 
-/** No key for `provider`: not given, not in `auth.json`, and none of `variables` is set. */
+/** No key for `provider`: not given, not in `auth.json`, or there in an entry of another type, and none of `variables` is set. */
 export class MissingCredential extends Schema.TaggedError<MissingCredential>()("MissingCredential", {
   provider: Schema.String,
-  variables: Schema.Array(Schema.String)
+  variables: Schema.Array(Schema.String),
+  entryType: Schema.optionalKey(Schema.String)
 }) {
   override get message(): string {
+    if (this.entryType !== undefined) return `no API key for ${this.provider}; its entry in auth.json is of the type ${this.entryType}, and only api_key is understood`
     return `no API key for ${this.provider}${this.variables.length === 0 ? "" : `; looked for ${this.variables.join(", ")}`}`
   }
 }

@@ -326,6 +326,16 @@ describe("a refusal", () => {
       }))
   }
 
+  it.live("that breaks off is told with its status", () =>
+    Effect.gen(function*() {
+      const { url } = yield* serve((response) => {
+        response.writeHead(500, { "content-type": "text/plain", "content-length": "100" })
+        response.write("half of", () => setImmediate(() => response.destroy()))
+      })
+      const account = accountOf(yield* Effect.flip(Effect.flatMap(make("chat", url), collect)))
+      assert.match(account, /failed: HTTP 500: what was to be said of it broke off$/)
+    }))
+
   it.live("for a prompt that is too long is known as that", () =>
     Effect.gen(function*() {
       const bodies = [

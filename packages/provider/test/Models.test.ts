@@ -47,6 +47,7 @@ it.layer(NodeServices.layer)("Models", (it) => {
         yield* write(JSON.stringify({ openai: { type: "oauth", access: "x" } }))
         const other = yield* Effect.flip(resolve({ home: path, environment: { OPENAI_API_KEY: "k" } }, { provider: "openai", model: "m" }))
         assert.strictEqual(other._tag, "MissingCredential")
+        assert.include(other.message, "of the type oauth, and only api_key is understood")
       }))
 
     it.effect("in a broken auth.json are never shown; the error names file and problem", () =>

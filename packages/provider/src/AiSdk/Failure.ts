@@ -88,6 +88,9 @@ export const retryAfter = (headers: { readonly [name: string]: string }, now: nu
   return Option.isSome(date) ? believed(DateTime.toEpochMillis(date.value) - now) : undefined
 }
 
+/** Whether a status tells of a fault that passes; such a one is told with its number. */
+const isPassing = (status: number): boolean => status === 408 || status === 409 || status >= 500
+
 /**
  * The reason an HTTP status stands for. 401 and 403 are `AuthenticationError`, 402 and an exhausted quota
  * `QuotaExhaustedError`, 429 `RateLimitError` with the wait asked for, 408, 409 and from 500 on
@@ -114,7 +117,7 @@ export const reasonFromStatus = (options: {
   if (status === 429) {
     return new AiError.RateLimitError({ http, metadata: { nimlet: { description } }, ...(wait === undefined ? {} : { retryAfter: wait }) })
   }
-  if (status === 408 || status === 409 || status >= 500) {
+  if (isPassing(status)) {
     const metadata = wait === undefined ? {} : { nimlet: { retryAfterMs: Duration.toMillis(wait) } }
     return new AiError.InternalProviderError({ description: `HTTP ${status}: ${description}`, http, metadata })
   }
@@ -152,7 +155,9 @@ const describeStatus = (error: unknown, status: number, url: string): string => 
   const body = text(error, "responseBody")?.trim() ?? ""
   const said = describe(error, `HTTP ${status}`)
   if ((status === 404 || status === 405) && url !== "" && !body.startsWith("{")) return `${said} (HTTP ${status} at ${url})`
-  return body === "" && number(error, "statusCode") !== undefined ? `${said} (HTTP ${status}, and no word of why)` : said
+  // The SDK's words for a body that it could not read.
+  if (said === "Failed to process error response") return `${isPassing(status) ? "" : `HTTP ${status}, and `}what was to be said of it broke off`
+  return body === "" && number(error, "statusCode") !== undefined ? `${said} (${isPassing(status) ? "" : `HTTP ${status}, and `}no word of why)` : said
 }
 
 /** An error as the provider sent it, where the SDK did not know it for one. */
