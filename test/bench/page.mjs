@@ -8,6 +8,9 @@ const colours = { floor: "#8c959f", nimlet: "#0969da", pi: "#d4a72c" }
 const escape = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;")
 const bar = 16
 const gap = 14
+/** Where bars begin, beside the longest title, and how long the longest of them is. */
+const left = 290
+const longest = 300
 
 /** Bars of one figure over several cases, one a subject. Pure. */
 export const chart = (title, rows) => {
@@ -16,9 +19,9 @@ export const chart = (title, rows) => {
   const pieces = rows.flatMap((row) => {
     const lines = [`<text x="0" y="${y + 12}" class="case">${escape(row.title)}</text>`]
     for (const [name, value] of Object.entries(row.values)) {
-      const width = Math.max(1, value / most * 330)
-      lines.push(`<rect x="250" y="${y}" width="${width.toFixed(1)}" height="${bar - 3}" fill="${colours[name] ?? "#57606a"}"/>`)
-      lines.push(`<text x="${(256 + width).toFixed(1)}" y="${y + 11}">${name} ${value < 10 ? value.toFixed(1) : value.toFixed(0)} ${escape(row.unit)}</text>`)
+      const width = Math.max(1, value / most * longest)
+      lines.push(`<rect x="${left}" y="${y}" width="${width.toFixed(1)}" height="${bar - 3}" fill="${colours[name] ?? "#57606a"}"/>`)
+      lines.push(`<text x="${(left + 6 + width).toFixed(1)}" y="${y + 11}">${name} ${value < 10 ? value.toFixed(1) : value.toFixed(0)} ${escape(row.unit)}</text>`)
       y += bar
     }
     y += gap
@@ -36,7 +39,7 @@ export const chart = (title, rows) => {
 const charts = {
   "wall": ["Time of a run", ["text", "json", "reads20", "hooks-nimlet-10", "hooks-atomic-10", "deltas", "resume"], "wall"],
   "memory": ["Peak memory of the largest process", ["text", "reads200", "hooks-atomic-10", "deltas", "rpc", "memory", "resume"], "rss"],
-  "turns": ["A later turn in RPC mode, and one read within a turn", ["rpc", "memory"], "turn"]
+  "turns": ["A later turn in RPC mode", ["rpc", "memory"], "turn"]
 }
 
 const marks = ["<!-- bench -->", "<!-- /bench -->"]
