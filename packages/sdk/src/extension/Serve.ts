@@ -94,13 +94,13 @@ const callTool = (extension: ServedExtension, line: JsonObject, link: HostLink, 
 const runCommand = ({ commands }: ServedExtension, line: JsonObject, contextOf: MakeContext): Effect.Effect<JsonObject> => {
   const name = text(line["name"])
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
-  if (command === undefined) return Effect.succeed({ message: `there is no command /${name}` })
+  if (command === undefined) return Effect.succeed({ error: `there is no command /${name}` })
   const controller = new AbortController()
   // The host wrote it by the schema of the protocol.
   const session = isObject(line["context"]) ? line["context"] as CommandContext : undefined
   return runHandler(() => command.run(text(line["arguments"]), { ...contextOf(controller), session }), controller).pipe(
     Effect.map((output): JsonObject => typeof output === "string" ? { message: output } : output ?? {}),
-    Effect.catch(({ reason }) => Effect.succeed({ message: `/${name} failed: ${reason}` }))
+    Effect.catch(({ reason }) => Effect.succeed({ error: reason }))
   )
 }
 
