@@ -61,6 +61,20 @@ describe("another session", () => {
     expect(heard(space).filter(([what]) => what !== "start")).toEqual(Array(3).fill([{ cancelled: false }, id]))
   })
 
+  it("that is not there is refused aloud, and the session goes on", async () => {
+    await using space = await makeWorkspace()
+    await noting(space, `
+      const to = (change) => change.then((done) => note(done), (error) => note(error instanceof Error, error.message))
+      pi.registerCommand("switch", { handler: (_args, ctx) => to(ctx.switchSession("/nowhere/missing.jsonl")) })
+      pi.registerCommand("branch", { handler: (_args, ctx) => to(ctx.fork("missing")) })
+      pi.registerCommand("tree", { handler: (_args, ctx) => to(ctx.navigateTree("missing")) })`)
+    for (const command of ["/switch", "/branch", "/tree"]) {
+      const run = await space.nimlet([...json, command])
+      expect([run.code, checkRecords(records(run.stdout)), idsIn(run.stdout).length]).toEqual([0, [], 1])
+    }
+    expect(heard(space)).toEqual(Array(3).fill([true, expect.stringContaining("missing")]))
+  })
+
   // A-056
   it("has the state that its line of history has: details of results are read again after a fork", async () => {
     await using space = await makeWorkspace()

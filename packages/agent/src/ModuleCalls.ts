@@ -2,6 +2,7 @@
 import { Deferred, Effect, type Scope } from "effect"
 import { type AtomicSessionShape, Frontend, HostRequestFailed } from "@nimlet/extension"
 import { type ContentPart, type ImagePart, type JsonObject, type SessionEntry, textOf } from "@nimlet/protocol"
+import type { SwitchRefused } from "./AgentError.ts"
 import type { Change, CommandUnderWay } from "./CommandRunner/ExtensionCommands.ts"
 import type { Compacted } from "./Compaction.ts"
 import type { Conversation } from "./Conversation.ts"
@@ -139,14 +140,16 @@ export const makeModuleCalls = (options: ModuleCallsOptions): AtomicSessionShape
    * still has to, and its next self is told of the new session.
    */
   const change = Effect.fnUntraced(function*(target: Target, entries: unknown = []) {
-    const sure = yield* Deferred.make<boolean>()
+    const sure = yield* Deferred.make<boolean, HostRequestFailed>()
     const entering = ({ session }: Destination) =>
       Effect.forEach(setupEntries(listIn(entries).map(objectIn)), (entry) => Effect.ignore(session.append(entry)), { discard: true }).pipe(
         Effect.andThen(Deferred.succeed(sure, true))
       )
     const { commands, switching } = yield* options.whole
     const going = commands.changing(target, entering) ?? { going: options.inTurn(switching.go(target, entering)), over: Effect.void }
-    yield* Effect.forkIn(Effect.catch(leave(going), () => Deferred.succeed(sure, false)), options.scope)
+    // An extension's hook that says no has cancelled it; anything else, such as a session that is not there, is a fault to be thrown.
+    const refusal = ({ blocked, why }: SwitchRefused) => blocked ? Deferred.succeed(sure, false) : Deferred.fail(sure, failed(why))
+    yield* Effect.forkIn(Effect.catch(leave(going), refusal), options.scope)
     return { cancelled: !(yield* Deferred.await(sure)) } satisfies JsonObject
   })
   const reload = Effect.flatMap(options.whole, ({ commands, switching }) =>
