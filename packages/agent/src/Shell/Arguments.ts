@@ -50,11 +50,15 @@ const isFolder = (path: string): boolean => /(^|\/)(\.{0,2}|~)$|^~[^/]*$|^["$][^
 /** The last name of each path. */
 export const names = (paths: ReadonlyArray<string>): ReadonlyArray<string> => paths.flatMap((path) => /([^/]+)\/*$/.exec(path)?.[1] ?? [])
 
+/** Stands in a folder for all that a tree brings there whose names no text says. */
+export const anything = "\u0003"
+
 /** What copies come to be: where they go, and their own names there where that is a folder. */
 export const copies = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
   const to = targets(args)
   const from = operands(args).filter((word) => !to.includes(word))
   const folders = to.filter((path) => from.length > 1 || isFolder(path) || has(args, "t", "--target-directory"))
   const kept = args.some((arg) => /^--(parents|relative)$/.test(arg)) ? from : []
-  return [...to, ...folders.flatMap((path) => [...names(from), ...kept].map((name) => `${path}/${name}`))]
+  const trees = from.some((word) => /(^|\/)\.$/.test(word)) ? to.map((path) => `${path}/${anything}`) : []
+  return [...to, ...folders.flatMap((path) => [...names(from), ...kept].map((name) => `${path}/${name}`)), ...trees]
 }

@@ -1,5 +1,5 @@
 /** Programs that change some of the files they are given, or only when told to, in ways of their own. Data and pure. */
-import { copies, has, isOutput, names, operands, outputs } from "./Arguments.ts"
+import { anything, copies, has, isOutput, names, operands, outputs } from "./Arguments.ts"
 
 /** What is done with paths: surely changed, put there whole, perhaps changed, and text that a shell runs. */
 export interface Habit {
@@ -101,7 +101,7 @@ const tar = (args: Words): Habit => {
   const folders = outputs(args, /^(-[a-zA-Z]*C|--directory)$/)
   const into = has(given, "x", "--extract", "--get") ? [...folders, ...folders.length === 0 ? ["."] : [], ...operands(args.slice(1)).filter((word) => !archiveOfTar(args).includes(word))] : []
   const moved = args.includes("--remove-files") ? operands(args) : []
-  return { written: [...changed, ...into, ...moved], placed: [...into, ...moved], scripts }
+  return { written: [...changed, ...into, ...moved], placed: [...into, ...into.map((folder) => `${folder}/${anything}`), ...moved], scripts }
 }
 
 const unzip = (args: Words): Habit => {
@@ -109,7 +109,7 @@ const unzip = (args: Words): Habit => {
   const [, ...members] = operands(args)
   const folders = outputs(args, /^-[a-zA-Z]*d$/)
   const into = [...folders.length === 0 ? ["."] : folders, ...members]
-  return { written: into, placed: into }
+  return { written: into, placed: [...into, ...into.map((folder) => `${folder}/${anything}`)] }
 }
 
 /** What stands behind `-x` is left out of the archive. */

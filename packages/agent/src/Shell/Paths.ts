@@ -4,9 +4,10 @@
  * elsewhere, are not seen. Pure.
  */
 import type { Assignment, Command, forEachChild, HereDoc, HereString, parse, Redirection, SyntaxNode, Word, WordPart } from "unbash"
-import { isReader, nameOf, readsProgram, type ShellText, tellsOthers, useOf } from "./Programs.ts"
+import { isReader, makesUp, nameOf, readsProgram, type ShellText, tellsOthers, useOf } from "./Programs.ts"
+import { anything } from "./Arguments.ts"
 import { printed, unescaped } from "./Expansions.ts"
-import { assign, elsewhere, filled, isSplit, meanings, pieces, placed, type Scope, spread, told, unseen } from "./Words.ts"
+import { assign, elsewhere, filled, isSplit, madeUp, meanings, pieces, placed, type Scope, spread, told, unseen } from "./Words.ts"
 
 /** The shell's grammar: reads text, and goes over what was read. */
 export interface ShellGrammar {
@@ -26,6 +27,8 @@ export interface ShellPaths {
 
 /** Scripts within scripts, and functions within functions, are read this deep. */
 const deepest = 4
+/** So many words that are read are remembered. */
+const mostRead = 16
 /** And so many things in one another, which is more than people write and less than a stack holds. */
 const mostNested = 100
 /** A command may be in one of so many folders. */
@@ -35,6 +38,14 @@ const mostPaths = 10_000
 
 const isWriting = (redirect: Redirection): boolean =>
   redirect.type === "Redirect" && redirect.operator.includes(">") && !(redirect.operator === ">&" && /^(\d+|-)$/.test(redirect.target?.value ?? ""))
+
+const isHome = (path: string): boolean => /^(~|\$HOME)$/.test(path)
+/** What `read` may take of a text: all of it, a line, a word, whatever parts the words. */
+const readIn = (text: string): ReadonlyArray<string> => [text.trimEnd(), ...text.split(/[\s:;,|=_-]+/)].filter((one) => one !== "").slice(0, mostRead)
+/** A name that begins with what is made up. */
+const startsMadeUp = (word: string): boolean => word.startsWith(madeUp) || word.includes(`/${madeUp}`)
+/** A text that a command says itself: neither a value from elsewhere nor what is found on a disk. */
+const isSaid = (text: string): boolean => /[\w.]/.test(text) && !/[$*?[\0\u0001\u0002]/.test(text)
 
 const union = (some: ReadonlyArray<string>, others: ReadonlyArray<string>): ReadonlyArray<string> => [...new Set([...some, ...others])].slice(0, mostFolders)
 
@@ -63,7 +74,8 @@ export const pathsIn = (grammar: ShellGrammar, source: string): ShellPaths => {
   const everywhere = (word: string) => {
     blurred ||= paths > mostPaths
     if (blurred) return []
-    const found = folders.flatMap((folder) => (filled(word) ?? [word]).filter((one) => one !== "" || word === "").flatMap((one) => placed(folder, one)))
+    const plain = word.replaceAll(madeUp, "")
+    const found = folders.flatMap((folder) => (filled(plain) ?? [plain]).filter((one) => one !== "" || plain === "").flatMap((one) => placed(folder, one)))
     paths += found.length
     return found
   }
@@ -73,9 +85,16 @@ export const pathsIn = (grammar: ShellGrammar, source: string): ShellPaths => {
   }
   const add = (to: Set<string>, word: string) => {
     if (word.includes(unseen)) hidden = true
-    if (word !== "") everywhere(word).forEach((path) => to.add(seen(path) || "."))
+    if (word !== "") everywhere(word).forEach((path) => {
+      const name = seen(path) || "."
+      // Of all folders a home alone has names in it that are loaded from whatever is trusted.
+      if (!name.endsWith(anything)) to.add(name)
+      else if (isHome(name.slice(0, -anything.length - 1))) to.add("~/.*")
+    })
   }
-  const into = (to: Set<string>) => (word: string) => {
+  const into = (to: Set<string>) => (given: string) => {
+    const word = given.replaceAll(madeUp, "")
+    if (startsMadeUp(given)) named.add(".git")
     // What its name is cannot be known.
     for (const one of [word, ...(/\s/.test(word) ? word.trim().split(/\s+/) : [])]) add(filled(one) === undefined ? to : named, one)
   }
@@ -123,6 +142,10 @@ export const pathsIn = (grammar: ShellGrammar, source: string): ShellPaths => {
     const words = lines((only?.args ?? []).filter((arg) => arg.type === "Word"))
     if (only?.name?.value === "echo") return words.map((texts) => texts.filter((text) => !/^-[neE]+$/.test(text)).join(" ")).flatMap((text) => [...new Set([text, unescaped(text)])])
     if (only?.name?.value === "printf") return [...words.map(printed), "$" + unseen]
+    const says = (one: Command) =>
+      (/^(echo|printf)$/.test(one.name?.value ?? "") && lines(one.args.filter((arg) => arg.type === "Word")).some((texts) => texts.some((text) => !text.startsWith("-") && isSaid(text)))) ||
+      one.redirects.some((redirect) => redirect.type !== "Redirect" && body(redirect).some(isSaid))
+    if (all.some(({ name: program }) => program !== undefined && makesUp(program.value)) && all.some(says)) return [`${madeUp}$${unseen}`]
     const tells = all.some(({ args, name: program }) => tellsOthers(program?.value ?? "", args.map(({ text }) => text)))
     return ["$" + (tells ? unseen : elsewhere)]
   }
@@ -155,10 +178,10 @@ export const pathsIn = (grammar: ShellGrammar, source: string): ShellPaths => {
   }
 
   /** What the shell does itself. True when that is all. */
-  const inShell = (verb: string, given: ReadonlyArray<string>): boolean => {
+  const inShell = (verb: string, given: ReadonlyArray<string>, fed: ReadonlyArray<string>): boolean => {
     if (verb === "cd" || verb === "pushd") enter(given.find((arg) => !arg.startsWith("-")) ?? "")
     else if (verb === "set") scope.params = given.filter((arg, index) => index > 0 || !arg.startsWith("-"))
-    else if (/^(read|mapfile|readarray|getopts)$/.test(verb)) given.filter((arg) => !arg.startsWith("-")).forEach((to) => assign(scope, to, [unseen]))
+    else if (/^(read|mapfile|readarray|getopts)$/.test(verb)) given.filter((arg) => !arg.startsWith("-")).forEach((to) => assign(scope, to, [...fed.flatMap(readIn), unseen]))
     else if (verb === "printf" && given[0] === "-v" && given[1] !== undefined) assign(scope, given[1], [printed(given.slice(2)), unseen, ...given.slice(3)])
     else return false
     return true
@@ -171,7 +194,7 @@ export const pathsIn = (grammar: ShellGrammar, source: string): ShellPaths => {
     const fed = redirects.flatMap((redirect) => redirect.type === "Redirect" ? [] : body(redirect))
     fed.forEach(say)
     const [verb = "", ...behind] = program === "builtin" || program === "command" ? given : [program, ...given]
-    inShell(verb, behind)
+    inShell(verb, behind, fed)
     const called = functions.get(program)
     if (called !== undefined) {
       given.forEach(say)

@@ -172,3 +172,9 @@ const tellers = words("date hostname id mktemp nproc pwd seq uname which whoami"
 /** Whether the words that the program of a substitution gives may be anything that others say. */
 export const tellsOthers = (program: string, given: ReadonlyArray<string>): boolean =>
   !tellers.has(nameOf(program)) && !(nameOf(program) === "git" && given[0] === "rev-parse" && !given.some((arg) => /git-(dir|common-dir|path)$/.test(arg)))
+
+/** Programs that give on what they are given, name by name, or tell something of it. */
+const passers = words("[ : cat echo egrep false fgrep find grep head ls printf pwd rg sort tail tee test true uniq wc")
+
+/** Whether the words that a program gives may be others than the words it is given. */
+export const makesUp = (program: string): boolean => !passers.has(nameOf(program))

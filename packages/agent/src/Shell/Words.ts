@@ -8,6 +8,9 @@ export const unseen = "\0"
 /** Stands behind the name of a variable that the command does not set: it may be empty, or anything, but nothing that the command says. */
 export const elsewhere = "\u0001"
 
+/** Stands before a text that programs make of what the command says: it may spell any name. */
+export const madeUp = "\u0002"
+
 const gaps = /\$[\w@*#?$!-]*[\0\u0001]|\0/g
 
 /** A word with nothing and with anything where part of a name is not known; undefined where only whole names are not. */
@@ -18,7 +21,7 @@ export const filled = (word: string): ReadonlyArray<string> | undefined => {
 }
 
 /** A word as it is told, without what stands for others. */
-export const told = (word: string): string => word.replaceAll(unseen, "").replaceAll(elsewhere, "")
+export const told = (word: string): string => word.replaceAll(unseen, "").replaceAll(elsewhere, "").replaceAll(madeUp, "")
 
 /** What is known of names at a place in a command. */
 export interface Scope {
