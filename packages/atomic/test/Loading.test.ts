@@ -126,6 +126,30 @@ export default (pi: ExtensionAPI) => {
       assert.deepStrictEqual(notices, ['wordfunctionobjectimport { kept } from "somewhere"'])
     })))
 
+  it.live("types exported without the word `type`: from a helper, through others, imported before, declared beside, and of the API", () =>
+    run(Effect.gen(function*() {
+      const { notices } = yield* said({
+        "a/index.ts": saying("[f, g, Both, late(), h, typeof defineTool, typeof Again, Object.keys(all).sort()].join()", `
+import { f, g, Both, Deep, late, h, defineTool } from './bar'
+import * as all from './t'
+import { ToolDefinition as Again } from './bar'
+const typed = (value: Deep): Deep => value`),
+        "a/bar.ts": `import { One as Uno, h } from './t'
+interface Here { n: number }
+type There = Here
+export { One, f,
+  Two as Second } from "./t.ts"
+export { Uno, Here, There, h }
+export { Deep, g, late } from './through'
+export { Both } from './t'
+export { defineTool, ToolDefinition } from "@earendil-works/pi-coding-agent"`,
+        "a/through.ts": "// There is no type g = here, nor an interface late {\nexport const text = \"export { text }\"\nexport * from './t'\nexport { g, late } from './cycle'\nexport { One as Deep } from './t'",
+        "a/cycle.ts": "import { f } from './bar'\nexport const g = 'g'\nexport const late = () => f",
+        "a/t.ts": "export interface One { a: number }\nexport type Two<T> = T\nexport const f = 'f'\nexport const h = 'h'\nexport const Both = 'both'\nexport type Both = string"
+      })
+      assert.deepStrictEqual(notices, ["f,g,both,f,h,function,undefined,Both,f,h"])
+    })))
+
   it.live("JSON without an attribute, and what CommonJS gives, in modules", () =>
     run(Effect.gen(function*() {
       const { notices } = yield* said({

@@ -8,6 +8,7 @@ import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "no
 import { stripTypeScriptTypes } from "node:module"
 import { basename, dirname, join } from "node:path"
 import nodeProcess from "node:process"
+import { withoutTypeExports } from "./TypeExports.ts"
 import { withoutUnusedImports } from "./UnusedImports.ts"
 
 /** A module as the worker loads it. */
@@ -50,6 +51,12 @@ const strip = (code: string, file: string): string =>
 /** Whether a text uses module syntax; what does not is CommonJS. */
 const isModule = (code: string): boolean => /^\s*(?:import|export)\b|\bimport\.meta\b|^\s*await\b/m.test(code)
 
+/** What is kept, without what it exports of other files only as a type: that is theirs to say, and they may change. */
+const valuesOf = (loaded: Loaded, file: string): Loaded => {
+  const source = withoutTypeExports(loaded.source, file)
+  return source === loaded.source ? loaded : { ...loaded, source: withoutUnusedImports(source) }
+}
+
 /** Texts turned so far. */
 export class Transpiler {
   readonly #folder: string
@@ -66,12 +73,12 @@ export class Transpiler {
     const stamp = `${mtimeMs} ${size}`
     const known = this.#known.get(file)
     // A file that changes within the clock's step keeps its stamp; its text is read again unless that is long past.
-    if (known?.stamp === stamp && Date.now() - mtimeMs > 2_000) return known.loaded
+    if (known?.stamp === stamp && Date.now() - mtimeMs > 2_000) return valuesOf(known.loaded, file)
     const code = readFileSync(file, "utf8")
     const format = file.endsWith(".cts") ? "commonjs" : file.endsWith(".mts") || isModule(code) ? "module" : "commonjs"
     const loaded: Loaded = { source: this.#turned(code, file), format }
     this.#known.set(file, { stamp, loaded })
-    return loaded
+    return valuesOf(loaded, file)
   }
 
   #turned(code: string, file: string): string {

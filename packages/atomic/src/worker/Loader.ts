@@ -2,24 +2,13 @@
  * How modules of an extension are found and turned into JavaScript: the host strips types (no compiler is loaded here),
  * the packages of the extension API are ours, and imports without an extension or of a folder work as authors are used to.
  */
-import { statSync } from "node:fs"
 import { enableCompileCache, flushCompileCache, registerHooks } from "node:module"
 import { dirname } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import type { HostSync } from "./HostSync.ts"
 import { type Attempt, located } from "./LoadFailure.ts"
+import { fileFor } from "./ModuleFile.ts"
 import { fieldsOf, textOf } from "./Values.ts"
-
-const endings = [".ts", ".mts", ".js", ".mjs", ".cts", ".cjs", ".json", "/index.ts", "/index.mts", "/index.js", "/index.mjs"]
-const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true
-
-/** The file that `path` without an ending, or with the one it will have when compiled, stands for. */
-const fileFor = (path: string): string | undefined => {
-  if (isFile(path)) return path
-  const source = path.replace(/\.([cm]?)js$/, ".$1ts")
-  if (source !== path && isFile(source)) return source
-  return endings.map((ending) => path + ending).find(isFile)
-}
 
 /** The folder of the worker half: its own imports are left alone. */
 const own = new URL(".", import.meta.url).href
