@@ -57,9 +57,11 @@ describe("a shell command", () => {
   })
 
   it.each(["node x " + "a.".repeat(50_000), `awk '${"print ".repeat(20_000)}' a`, `awk '${"| ".repeat(20_000)}${"\" ".repeat(20_000)}' a`, `sed '${"w ".repeat(20_000)}' a`, `x=${"a".repeat(5_000)}; echo > ${"${x%*a*}${x/*a*b/c}".repeat(50)}`, `touch ${"$x.".repeat(5_000)}`, `printf ${"%s ".repeat(20_000)}`])("is looked through in a short time (%#)", (source) => {
-    const before = performance.now()
+    // The processor's time, not the clock's: other programs run beside us.
+    const before = process.cpuUsage()
     seen(source)
-    assert.isBelow(performance.now() - before, 1_500)
+    const { system, user } = process.cpuUsage(before)
+    assert.isBelow((user + system) / 1_000, 1_500)
   })
 
   it.effect.prop("is looked through whatever it is", [Schema.Array(Schema.Literals(["rm", " ", ".git/x", "$(", ")", "`", "'", "\"", "\n", "<<E", "{", "}", ",", ">", "cd ..", "|", "xargs", "\\", "[", "*", "sh -c ", ";", "X=", "$X", "\"$@\"", "$1", "for f in ", "; do ", "; done", "f() {", "f ", "read X", "set -- ", "if a; then ", "; fi", "(", "&&", "||", "ln -s ", "<<< "]))], ([parts]) =>
