@@ -35,7 +35,9 @@ const placeOf = (error: Error, { opened, unresolved }: Attempt, check: (file: st
     const line = found instanceof Error ? /\(([^()]+:\d+)\)$/.exec(found.message)?.[1] : undefined
     if (line !== undefined) return line
   }
-  return basename(file)
+  // What parses as TypeScript and not as JavaScript.
+  const decorator = /Invalid or unexpected token/.test(error.message) ? readFileSync(file, "utf8").split("\n").findIndex((line) => /^\s*@[\w$]/.test(line)) : -1
+  return decorator === -1 ? basename(file) : `${basename(file)}:${decorator + 1}; decorators are not run, call the function instead`
 }
 
 /** The error as it is told; `check` throws one that names the line of a file that does not parse. `own` frames are ours, not the author's. */
