@@ -1,5 +1,5 @@
 import { checkRecords } from "@nimlet/protocol"
-import { readFileSync } from "node:fs"
+import { appendFileSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { startModelStub } from "../kit/ModelStub.ts"
@@ -340,6 +340,23 @@ describe("nimlet --mode rpc", () => {
     const { stdout } = await rpc.end()
     expectRight(stdout)
     expect(records(stdout).filter(({ type }) => type === "session_start")).toHaveLength(4)
+  })
+
+  it("says which lines it leaves out of a damaged session that it goes over to", async () => {
+    await using space = await makeWorkspace()
+    const rpc = startRpc(space, ["--provider", "offline"])
+    const { session_id: first } = await rpc.ask("initialize")
+    await rpc.turn(rpc.send("prompt", { message: "list the files" }))
+    await rpc.ask("new")
+    const file = join(space.home, ".nimlet/sessions", `${String(first)}.jsonl`)
+    appendFileSync(file, `not json\n{"type":"us`)
+    const lines = readFileSync(file, "utf8").split("\n").length
+    expect(await rpc.ask("resume", { session: first })).toMatchObject({ ok: true, session_id: first })
+    const told = await rpc.until((record) => record["type"] === "diagnostic" && String(record["message"]).startsWith(`${file}:${lines}: `))
+    expect(told).toMatchObject({ level: "warning" })
+    expect(ofType(rpc, "diagnostic").filter(({ message }) => String(message).startsWith(file))).toHaveLength(2)
+    const { stdout } = await rpc.end()
+    expectRight(stdout)
   })
 
   it("loads the project's own extensions when its client trusts it, and leaves them out again", async () => {

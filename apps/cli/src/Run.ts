@@ -32,6 +32,16 @@ export type StartupError = ModelError | NoModel | ThinkingUnknown | SettingsInva
 /** How many damaged lines of a session are told one by one. */
 const damageTold = 5
 
+/** Says which lines of a session that was just opened are left out. */
+const tellDamage = Effect.fnUntraced(function*({ damaged, id, path }: Session, { publish }: Mode["sink"]) {
+  const file = Option.getOrElse(path, () => id)
+  for (const { line, reason } of damaged.slice(0, damageTold)) {
+    yield* publish({ type: "diagnostic", level: "warning", message: `${file}:${line}: ${reason}; this line of the session is left out` })
+  }
+  const untold = damaged.length - damageTold
+  if (untold > 0) yield* publish({ type: "diagnostic", level: "warning", message: `${file}: ${untold} more damaged lines are left out; \`nimlet sessions show ${id} --json\` has them all` })
+})
+
 const failedRun: RunResult = { success: false, text: "" }
 
 const without = (environment: Host["environment"], names: ReadonlyArray<string>): Record<string, string> =>
@@ -202,12 +212,7 @@ export const run = Effect.fnUntraced(function*(
   const result = yield* Ref.make(failedRun)
   const present = yield* Ref.make(session)
   const conversation = Effect.gen(function*() {
-    const file = Option.getOrElse(session.path, () => session.id)
-    for (const { line, reason } of session.damaged.slice(0, damageTold)) {
-      yield* mode.sink.publish({ type: "diagnostic", level: "warning", message: `${file}:${line}: ${reason}; this line of the session is left out` })
-    }
-    const untold = session.damaged.length - damageTold
-    if (untold > 0) yield* mode.sink.publish({ type: "diagnostic", level: "warning", message: `${file}: ${untold} more damaged lines are left out; \`nimlet sessions show ${session.id} --json\` has them all` })
+    yield* tellDamage(session, mode.sink)
     const tools = invocation.noBuiltinTools ? [] : yield* builtinTools(host, settings)
     const machine = yield* Effect.context<FileSystem.FileSystem | Path.Path | Operations>()
     const resources = (more?: ResourcePaths) => loadResources({ home, workspace, trusted: () => trust.current().trusted, env: toolEnvironment(host, settings) }, more)
@@ -247,7 +252,7 @@ export const run = Effect.fnUntraced(function*(
       pricesOf: models.pricesOf,
       models: models.known,
       modelNamed: (name) => modelBy(withModel(invocation, name), session).pipe(Effect.map(withoutThinking), Effect.orElseSucceed(() => undefined)),
-      onSwitch: (to, from) => Effect.andThen(Ref.set(present, to), mode.switched(from.id, to.id)),
+      onSwitch: (to, from) => Effect.andThen(Ref.set(present, to), Effect.andThen(mode.switched(from.id, to.id), tellDamage(to, mode.sink))),
       modelOf: (at) =>
         modelBy(invocation, at).pipe(
           Effect.catch((error) => mode.sink.publish({ type: "diagnostic", level: "warning", message: `${error.message}; the present model goes on` }).pipe(Effect.as(undefined)))
