@@ -176,6 +176,9 @@ describe("parts of views", () => {
     assert.deepStrictEqual(shows({ ...bash, state: "failed", output: "Tool execution was denied." }), ["✗ bash make 9.0s", "Tool execution was denied."])
     assert.deepStrictEqual(shows({ ...bash, state: "done", output: `${head.replace("2", "0")}stdout:\nbuilt\n` }), ["✓ bash make 1.2s", "built"])
     assert.deepStrictEqual(shows({ ...bash, state: "done", output: head.replace("2", "0") }), ["✓ bash make 1.2s"])
+    assert.deepStrictEqual(shows({ ...bash, state: "failed", output: "INTERRUPTED (2490 ms)\n\nstdout:\none\nhalf a line\n" }), ["✗ bash make 2.5s", "one", "half a line", "interrupted"])
+    assert.deepStrictEqual(shows({ ...bash, state: "failed", output: "TIMEOUT after 3s (3001 ms)\n\nstderr:\nwaiting for\n" }), ["✗ bash make 3.0s", "waiting for", "ended after 3s"])
+    assert.deepStrictEqual(shows({ ...bash, state: "failed", output: "INTERRUPTED (2490 ms)\n\n(no output)\n" }), ["✗ bash make 2.5s", "(no output)", "interrupted"])
     const read = "path: a.txt\nversion: 7\nlines: 1-300 of 300\n\n  1 | x\n"
     assert.deepStrictEqual(shows({ name: "read", input: { path: "a.txt" }, state: "done", output: read }), ["✓ read a.txt 9.0s", "lines 1-300 of 300"])
     assert.deepStrictEqual(shows({ name: "grep", input: { path: "src", pattern: "x" }, state: "done", output: "a\nb" }), ["✓ grep x src 9.0s", "2 lines"])

@@ -111,19 +111,21 @@ const callLines = (call: CallItem, look: Look): ReadonlyArray<string> => {
 }
 
 /** What the tool says before a command's output. */
-const preamble = /^exit_code: (\d+)\nduration_ms: (\d+)\n\n(?:stdout:\n)?/
+const preamble = /^(?:exit_code: (\d+)\nduration_ms: (\d+)|(?:INTERRUPTED|TIMEOUT after (\d+)s) \((\d+) ms\))\n\n(?:stdout:\n)?/
 
 /** What came of a command: what it printed, how it ended, and how long it ran, without the wait for a yes. */
-const commandOf = ({ output, state }: CallItem): { readonly printed: string; readonly code: string; readonly millis: number } | undefined => {
-  const [head, code, millis] = (state === "running" ? null : preamble.exec(output)) ?? []
-  return head === undefined || code === undefined ? undefined : { printed: output.slice(head.length), code, millis: Number(millis) }
+const commandOf = ({ output, state }: CallItem): { readonly printed: string; readonly ending: string; readonly millis: number } | undefined => {
+  const [head, code, millis, limit, cut] = (state === "running" ? null : preamble.exec(output)) ?? []
+  if (head === undefined) return undefined
+  const ending = code !== undefined ? `exit code ${code}` : limit !== undefined ? `ended after ${limit}s` : "interrupted"
+  return { printed: output.slice(head.length), ending, millis: Number(millis ?? cut) }
 }
 
 const outputLines = (given: CallItem, { open, palette, width }: Look): ReadonlyArray<string> => {
   const command = commandOf(given)
   if (command !== undefined && !open) {
     const { lines, more } = lastLines(command.printed.replace(/(?:^|\n+)stderr:\n/, "\n").trim(), 4)
-    const ending = given.state === "failed" ? [palette.red(fit(`exit code ${command.code}`, width))] : []
+    const ending = given.state === "failed" ? [palette.red(fit(command.ending, width))] : []
     return [...(more > 0 ? [palette.dim(fit(`… ${more} lines before`, width))] : []), ...lines.map((line) => palette.dim(fit(line, width))), ...ending]
   }
   const call = command !== undefined && given.state === "done" ? { ...given, output: command.printed } : given
