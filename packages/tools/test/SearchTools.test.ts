@@ -79,6 +79,14 @@ describe("grep", () => {
       assert.strictEqual((yield* grep({ pattern: "hit" })).text, "f:1:hit")
     })))
 
+  it.live("names a pipe that stands in the place of an ignore file, instead of waiting for its writer", () =>
+    inWorkspace((w) => Effect.gen(function*() {
+      yield* w.put("sub/f", "hit\n")
+      execFileSync("mkfifo", [w.at("sub/.ignore")])
+      assert.match((yield* grep({ pattern: "hit" })).text, /sub\/\.ignore is a pipe.*include_ignored/)
+      assert.include((yield* grep({ pattern: "hit", include_ignored: true })).text, "sub/f:1:hit")
+    })), 30_000)
+
   it.live("finds in UTF-16, and in text that is no UTF-8", () =>
     inWorkspace((w) => Effect.gen(function*() {
       yield* w.put("a", Buffer.from("\ufeffhit wide\n", "utf16le"))

@@ -1,7 +1,7 @@
 /** ripgrep: the npm package's program, else `rg` on the PATH. */
 import { Effect } from "effect"
 import nodeProcess from "node:process"
-import { RipgrepMissing } from "../OperationError.ts"
+import { ProcessFailed, RipgrepMissing } from "../OperationError.ts"
 import type { Processes, ProcessRequest, Search } from "../Operations.ts"
 
 /** The program that comes with `@vscode/ripgrep`, imported when first wanted: the product's bundle does not hold it. */
@@ -24,6 +24,26 @@ const missingCodes: ReadonlySet<number> = new Set([126, 127])
 const withLimit = (request: ProcessRequest): ProcessRequest =>
   nodeProcess.platform === "win32" ? request : { ...request, command: "/bin/sh", args: ["-c", limited, request.command, ...request.args] }
 
+/** A search that has not ended by then may wait for the writer of a pipe that stands in the place of an ignore file. */
+const patienceMillis = 3_000
+
+/** Fails with the name of such a pipe below the place that is searched; never ends where there is none. */
+const awaitPipe = Effect.fnUntraced(function*(processes: Processes, { args, cwd }: Pick<ProcessRequest, "args" | "cwd">) {
+  if (nodeProcess.platform === "win32" || args.includes("--no-ignore")) return yield* Effect.never
+  yield* Effect.sleep(patienceMillis)
+  const decoder = new TextDecoder()
+  let found = ""
+  yield* Effect.ignore(processes.run({
+    command: "find",
+    args: [args.at(-1) ?? ".", "-type", "p", "(", "-name", ".gitignore", "-o", "-name", ".ignore", "-o", "-name", ".rgignore", ")", "-print"],
+    ...(cwd === undefined ? {} : { cwd }),
+    onOutput: (stream, chunk) => Effect.sync(() => void (stream === "stdout" && (found += decoder.decode(chunk, { stream: true }))))
+  }))
+  const [first = ""] = found.split("\n", 1)
+  if (first === "") return yield* Effect.never
+  return yield* new ProcessFailed({ command: "ripgrep", reason: `${first} is a pipe, and it would wait for its writer; take it away, or set include_ignored`, missing: false })
+})
+
 /** Search through `processes`. What was found is kept; a search for it that failed is made again. */
 export const makeLocalSearch = (processes: Processes, ripgrep: Effect.Effect<string, unknown>): Search => {
   let found: string | undefined
@@ -31,7 +51,7 @@ export const makeLocalSearch = (processes: Processes, ripgrep: Effect.Effect<str
   return {
     ripgrep: Effect.fnUntraced(function*(request) {
       for (const command of yield* candidates) {
-        const exit = yield* processes.run(withLimit({ ...request, command })).pipe(
+        const exit = yield* Effect.raceFirst(processes.run(withLimit({ ...request, command })), awaitPipe(processes, request)).pipe(
           Effect.catchIf((error) => error.missing, () => Effect.undefined)
         )
         if (exit === undefined || missingCodes.has(exit.code)) continue
