@@ -152,6 +152,19 @@ describe("the run", () => {
   })
 })
 
+describe("commands", () => {
+  it("of one name are all there, numbered, each with its own work", async () => {
+    await using space = await makeWorkspace()
+    for (const name of ["a", "b"]) {
+      await space.file(`~/.pi/agent/extensions/${name}.ts`, `import { appendFileSync } from "node:fs"
+export default (pi) => pi.registerCommand("both", { handler: (args) => appendFileSync("heard.jsonl", JSON.stringify(["${name}", args, pi.getCommands().filter(({ source }) => source === "extension").map(({ name }) => name)]) + "\\n") })`)
+    }
+    for (const command of ["/both:1 x", "/both:2 y"]) expect((await space.nimlet([...json, command])).code).toBe(0)
+    expect(heard(space)).toEqual([["a", "x", ["both:1", "both:2"]], ["b", "y", ["both:1", "both:2"]]])
+    expect((await space.nimlet([...json, "/both"])).code).toBe(1)
+  })
+})
+
 describe("the conversation", () => {
   it("is made shorter with the extension's words (compact), which says how it went", async () => {
     await using stub = await startModelStub([{ text: "An answer. ".repeat(400) }, { text: "Another. ".repeat(400) }, { text: "In short." }])

@@ -34,6 +34,8 @@ export interface FamilyPolicy {
   readonly registersAtAnyTime: boolean
   /** Whether a tool of its may take the place of a built-in one. */
   readonly mayReplaceBuiltins: boolean
+  /** Whether commands of one name are all kept, numbered in startup order (`/name:1`, `/name:2`); else the earlier counts. */
+  readonly numbersCommands: boolean
   /** Whether a running one stays, started anew in the same session, until the new one is there, and for good when that fails. */
   readonly staysUntilReplaced: boolean
   /** Keys of `package.json` that describe such an extension, the first that is there counts. */
@@ -66,6 +68,7 @@ export const nimlet: FamilyPolicy = {
   modulesInRoots: true,
   registersAtAnyTime: false,
   mayReplaceBuiltins: false,
+  numbersCommands: false,
   staysUntilReplaced: false,
   packageKeys: []
 }
@@ -87,6 +90,7 @@ export const niminal: FamilyPolicy = {
   modulesInRoots: false,
   registersAtAnyTime: false,
   mayReplaceBuiltins: false,
+  numbersCommands: false,
   staysUntilReplaced: false,
   packageKeys: []
 }
@@ -109,6 +113,7 @@ export const atomic: FamilyPolicy = {
   modulesInRoots: true,
   registersAtAnyTime: true,
   mayReplaceBuiltins: true,
+  numbersCommands: true,
   staysUntilReplaced: true,
   packageKeys: ["nimlet", "atomic", "pi"]
 }

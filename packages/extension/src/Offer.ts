@@ -21,6 +21,8 @@ export interface ExtensionTool {
 /** A slash command an extension offers. */
 export interface ExtensionCommand {
   readonly name: string
+  /** The name its extension knows it by, where that is another. */
+  readonly registered?: string
   readonly description: string
   /** May be run while the agent works. */
   readonly whileBusy: boolean

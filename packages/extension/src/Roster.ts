@@ -65,14 +65,26 @@ export const replacementsOf = (
   registration.tools.filter((tool) => reserved.has(tool.name.toLowerCase()) && faultOf(tool, reserved, family) === undefined)
     .map(({ name }) => `extension tool '${name}' replaces the built-in tool of that name`)
 
-/** The commands, of two with one name (any case) the earlier. */
+/**
+ * The commands. Of two with one name (any case) the earlier counts, but those of a family that numbers them are all there: as
+ * `name:1`, `name:2` in startup order, with the next number that nobody has.
+ */
 export const commandsOf = (offerings: ReadonlyArray<Offering>): ReadonlyArray<ExtensionCommand> => {
+  const offers = offerings.flatMap(({ family, key, registration }) => registration.commands.map((command) => ({ ...command, key, id: command.name.toLowerCase(), family })))
+  const numbered = offers.filter(({ family }) => family.numbersCommands)
+  const isShared = (id: string) => numbered.filter((other) => other.id === id).length > 1
   const commands = new Map<string, ExtensionCommand>()
-  for (const { key, registration } of offerings) {
-    for (const { description = "", name, while_busy = false } of registration.commands) {
-      const id = name.toLowerCase()
-      if (!commands.has(id)) commands.set(id, { name, description, whileBusy: while_busy, extension: key })
+  const taken = new Set(offers.filter(({ family, id }) => !family.numbersCommands || !isShared(id)).map(({ id }) => id))
+  for (const { description = "", family, id, key, name, while_busy = false } of offers) {
+    const command = { description, whileBusy: while_busy, extension: key }
+    if (!family.numbersCommands || !isShared(id)) {
+      if (!commands.has(id)) commands.set(id, { name, ...command })
+      continue
     }
+    let number = 1
+    while (taken.has(`${id}:${number}`)) number++
+    taken.add(`${id}:${number}`)
+    commands.set(`${id}:${number}`, { name: `${name}:${number}`, registered: name, ...command })
   }
   return [...commands.values()]
 }

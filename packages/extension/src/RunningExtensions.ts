@@ -140,7 +140,7 @@ export const makeExtensions = Effect.gen(function*() {
     const command = (yield* commands).find((each) => each.name.toLowerCase() === name.toLowerCase())
     const member = yield* memberOf(command?.extension, name)
     const known = context === undefined ? {} : { context }
-    const line = yield* member.request({ type: "command", name: command?.name ?? name, arguments: args, ...known })
+    const line = yield* member.request({ type: "command", name: command?.registered ?? command?.name ?? name, arguments: args, ...known })
     const { faults, reply } = commandReplyOf(line)
     yield* member.complain(`command ${command?.name ?? name}`, faults)
     // Where it also says what it did, that is what counts.

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { families, niminal, nimlet, rootsOf } from "../src/index.ts"
+import { atomic, families, niminal, nimlet, rootsOf } from "../src/index.ts"
+import { commandsOf } from "../src/Roster.ts"
 import { answering, type Json, memory, peer, slowly, startAll, tool } from "./kit.ts"
 import { settle } from "./settle.ts"
 
@@ -128,6 +129,25 @@ describe("modes and providers", () => {
       assert.deepStrictEqual((yield* host.extensions.modes).map(({ extension, id }) => [id, extension]), [["review", "a"], ["more", "b"]])
       assert.deepStrictEqual((yield* host.extensions.providers).map(({ extension, name }) => [name, extension]), [["One", "a"], ["two", "b"]])
     }).pipe(Effect.provide(memory({ a: late.script, b: b.script })))
+  })
+})
+
+describe("commands of one name", () => {
+  const offering = (family: typeof nimlet, key: string, ...names: ReadonlyArray<string>) =>
+    ({ family, key, registration: { commands: names.map((name) => ({ name })), tools: [], events: [], modes: [], providers: [] } })
+  const shown = (...offerings: ReadonlyArray<ReturnType<typeof offering>>) =>
+    commandsOf(offerings).map(({ extension, name, registered = name }) => [name, registered, extension])
+
+  it("are numbered in startup order where modules offer them, past numbers that are names already", () => {
+    assert.deepStrictEqual(shown(offering(atomic, "a", "Deploy", "own"), offering(atomic, "b", "deploy:1"), offering(atomic, "c", "deploy")), [
+      ["Deploy:2", "Deploy", "a"],
+      ["own", "own", "a"],
+      ["deploy:1", "deploy:1", "b"],
+      ["deploy:3", "deploy", "c"]
+    ])
+  })
+  it("are the earlier one's where a program is among two", () => {
+    assert.deepStrictEqual(shown(offering(nimlet, "a", "go"), offering(nimlet, "b", "go"), offering(atomic, "c", "go")), [["go", "go", "a"]])
   })
 })
 

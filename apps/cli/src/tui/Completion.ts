@@ -80,8 +80,9 @@ const argumentShape = /^\/(\S+)[ ]+([^\n]*)$/
 const argumentItems = ({ invoke, state }: CompletionSources, command: string, typed: string): Promise<ReadonlyArray<AutocompleteItem>> => {
   const fixed = fixedArguments[command]
   if (fixed !== undefined) return Promise.resolve(fixed.filter((one) => one.startsWith(typed.toLowerCase())).map((value) => ({ value, label: value })))
-  const owner = state().figures.find(({ registration, state: life }) => life === "Running" && registration?.extras?.completions[command] !== undefined)
-  const handle = owner?.registration?.extras?.completions[command]
+  const offered = offeredCommands(state()).find(({ name }) => name === command)
+  const owner = state().figures.find(({ key, state: life }) => life === "Running" && key === offered?.extension)
+  const handle = owner?.registration?.extras?.completions[offered?.registered ?? command]
   if (owner === undefined || handle === undefined) return Promise.resolve([])
   return invoke(owner.key, handle, [typed]).then((given) =>
     !isOffered(given) ? [] : given.slice(0, shown).map(({ description, label, value }) => ({ value, label: cleanLine(label ?? value, 100), description: cleanLine(`${description ?? ""} (${owner.key})`, 200) })))

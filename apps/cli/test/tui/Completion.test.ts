@@ -1,13 +1,13 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
-import type { ExtensionFigures } from "@nimlet/extension"
+import { atomic, type ExtensionFigures } from "@nimlet/extension"
 import { filesBelow, makeCompletion } from "../../src/tui/Completion.ts"
 import { hostile, Rig } from "./Rig.ts"
 
 const signal = new AbortController().signal
 const module = (key: string, commands: ReadonlyArray<{ readonly name: string; readonly description?: string }>, completions: Readonly<Record<string, number>>) =>
-  ({ key, state: "Running", manifest: { name: key }, registration: { commands, tools: [], events: [], extras: { shortcuts: [], completions } } }) as unknown as ExtensionFigures
+  ({ key, state: "Running", family: atomic, manifest: { name: key }, registration: { commands, tools: [], events: [], extras: { shortcuts: [], completions } } }) as unknown as ExtensionFigures
 
 const offers = async (typed: string, { figures = [], files = [], given }: { readonly figures?: ReadonlyArray<ExtensionFigures>; readonly files?: ReadonlyArray<string>; readonly given?: unknown } = {}) => {
   const rig = new Rig()
@@ -43,6 +43,12 @@ describe("completion", () => {
     assert.deepStrictEqual(items.map(({ description, label }) => [label, description]), [["Staging", "the test one (helper)"], ["stop", "(helper)"]])
     assert.strictEqual(line, "/deploy staging ")
     for (const given of [null, undefined, "x", [{ value: 3 }]]) assert.deepStrictEqual((await offers("/deploy st", { figures, given })).labels, [])
+  })
+
+  it("offers commands of one name as they are called, and asks the module whose it is", async () => {
+    const figures = [module("a", [{ name: "deploy" }], { deploy: 1 }), module("b", [{ name: "deploy" }], { deploy: 2 })]
+    assert.deepStrictEqual((await offers("/deploy", { figures })).labels, ["/deploy:1", "/deploy:2"])
+    assert.deepStrictEqual((await offers("/deploy:2 st", { figures, given: [] })).asked, [["b", 2, ["st"]]])
   })
 
   it("offers files after an at sign, behind a command too", async () => {

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { nimlet } from "@nimlet/extension"
 import type { AgentEvent } from "@nimlet/protocol"
 import type { Item } from "../../src/tui/Item.ts"
 import type { Command } from "../../src/tui/Command.ts"
@@ -101,7 +102,7 @@ describe("what is typed", () => {
   })
 
   it("a command that may run beside a turn does, and an interrupt is for it, too, when the turn is over", () => {
-    const offers = (key: string, ...commands: ReadonlyArray<object>) => ({ key, state: "Running", manifest: {}, registration: { commands } } as never)
+    const offers = (key: string, ...commands: ReadonlyArray<object>) => ({ key, state: "Running", family: nimlet, manifest: {}, registration: { commands } } as never)
     const busy = running()
     const rig = new Rig({ ...busy.state, figures: [offers("a", { name: "Btw", while_busy: true }, { name: "later" }, { name: "new", while_busy: true }), offers("b", { name: "later", while_busy: true })] })
     rig.on(submitted(" /btw who? "))
@@ -361,7 +362,7 @@ describe("widgets", () => {
   })
 
   it.each([
-    ["calls for its extension and it speaks", (rig: Rig) => void rig.on({ type: "figures", figures: [{ key: "x", state: "Running", manifest: {}, registration: { commands: [{ name: "chat" }] } } as never] }, submitted("/chat"))],
+    ["calls for its extension and it speaks", (rig: Rig) => void rig.on({ type: "figures", figures: [{ key: "x", state: "Running", family: nimlet, manifest: {}, registration: { commands: [{ name: "chat" }] } } as never] }, submitted("/chat"))],
     ["presses another button of its extension and it speaks", (rig: Rig) => void rig.on({ type: "clicked", key: "x:plan", action: "go" })],
     ["saw it go", (rig: Rig) => void rig.on({ type: "widget", key: "x:chat", widget: undefined })]
   ])("a modal that was closed comes back when the person %s", (_, calls) => {

@@ -1,5 +1,6 @@
 /** What is drawn, on a grid of cells. */
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
+import { nimlet } from "@nimlet/extension"
 import { vi } from "vitest"
 import { makeCompletion } from "../../src/tui/Completion.ts"
 import { composerKeys } from "../../src/tui/Keymap.ts"
@@ -348,7 +349,7 @@ describe("the screen", () => {
 
   // E-077
   it("completes the commands of extensions by tab, each with what it is for, and names those that go on beside", async () => {
-    const figures = [{ key: "helper", state: "Running", manifest: {}, registration: { commands: [{ name: "greet", description: "Says hello to\u001b[2J you" }, { name: "grow" }] } } as never]
+    const figures = [{ key: "helper", state: "Running", family: nimlet, manifest: {}, registration: { commands: [{ name: "greet", description: "Says hello to\u001b[2J you" }, { name: "grow" }] } } as never]
     const { glass, screen } = makeScreen({ state: { figures } })
     screen.completion = makeCompletion({ state: () => screen.state, files: () => Promise.resolve([]), invoke: () => Promise.resolve(undefined) })
     glass.type(..."/gre")

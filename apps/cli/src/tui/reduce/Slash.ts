@@ -1,5 +1,6 @@
 /** What is typed into the composer: words, slash commands that the screen answers itself, commands for the shell. Pure. */
 import { builtinCommands, commandIn, usageOf } from "@nimlet/agent"
+import { commandsOf, type ExtensionCommand } from "@nimlet/extension"
 import { keyTable } from "../Keymap.ts"
 import { themeChoices } from "../Palette.ts"
 import type { State } from "../State.ts"
@@ -27,11 +28,11 @@ export const screenCommands: ReadonlyArray<{ readonly name: string; readonly usa
   { name: "quit", usage: "", description: "Leave" }
 ]
 
-/** Commands that extensions offer, in startup order. */
-export const offeredCommands = ({ figures }: State): ReadonlyArray<{ readonly name: string; readonly description: string; readonly extension: string; readonly whileBusy: boolean }> =>
-  figures.flatMap(({ key, registration }) => (registration?.commands ?? []).map(({ description = "", name, while_busy = false }) => ({ name, description, extension: key, whileBusy: while_busy })))
+/** Commands that extensions offer, in startup order, by the names they are called by. */
+export const offeredCommands = ({ figures }: State): ReadonlyArray<ExtensionCommand> =>
+  commandsOf(figures.flatMap(({ family, key, registration }) => registration === undefined ? [] : [{ family, key, registration }]))
 
-/** The command of an extension that a name means: of two with one name the first counts, and ours come before. */
+/** The command of an extension that a name means: ours come before. */
 const offeredCommand = (state: State, name: string) =>
   builtinCommands.some((command) => command.name === name.toLowerCase())
     ? undefined
