@@ -1,7 +1,7 @@
 /** `/session`: tells of the open session, finds others, and names, deletes and brings back those that are not open. */
 import { Effect } from "effect"
 import { beginningOf } from "@nimlet/protocol"
-import { isUser, type Session, type Sessions, type SessionSummary, titleOf } from "@nimlet/session"
+import { isUser, type Session, type Sessions, type SessionSummary, titleOf, unsaid } from "@nimlet/session"
 import type { Ledger } from "./Ledger.ts"
 
 /** What it works with. */
@@ -25,8 +25,9 @@ const titleLength = 60
 const done = (text: string): SessionCommandOutcome => ({ done: true, text })
 const failed = (text: string): SessionCommandOutcome => ({ done: false, text })
 
-const lineOf = ({ firstText, id, name = "", workspace }: SessionSummary, open: string): string => {
-  const [title = ""] = (name === "" ? firstText : name).trim().split("\n")
+const lineOf = ({ firstText, id, name = "", parent, workspace }: SessionSummary, open: string): string => {
+  const said = [name, firstText].map((text) => text.trim()).find((text) => text !== "")
+  const [title = ""] = (said ?? unsaid(parent)).split("\n")
   const lost = workspace === "" ? "  (of no known folder: the header is lost)" : ""
   return `${`${id === open ? "*" : " "} ${id}  ${title.length > titleLength ? `${beginningOf(title, titleLength - 1)}…` : title}`.trimEnd()}${lost}`
 }

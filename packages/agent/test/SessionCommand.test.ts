@@ -28,6 +28,15 @@ describe("/session", () => {
         assert.include(yield* say("/session list"), "Tower of light")
       })))
 
+  it.effect("says what a session is in which nobody has spoken yet", () =>
+    withAgent(rig, ({ agent, prompt, session }) =>
+      Effect.gen(function*() {
+        yield* prompt("build a tower")
+        yield* prompt("/fork 1")
+        const { id } = yield* agent.session
+        assert.include((yield* prompt("/session list")).text.split("\n"), `* ${id}  (nothing said yet, fork of ${session.id})`)
+      })))
+
   it.effect("lists those that lost their header too, since no folder has them", () =>
     withAgent(rig, ({ agent, prompt, session }) =>
       Effect.gen(function*() {

@@ -1,4 +1,5 @@
 /** The reports of `nimlet sessions` for people. Pure. */
+import { unsaid } from "@nimlet/session"
 import { printable } from "../modes/TextRows.ts"
 import { atHome } from "./ExtensionText.ts"
 import type { SessionList, SessionReport } from "./SessionReport.ts"
@@ -43,8 +44,8 @@ export const listText = ({ sessions, without_header }: SessionList, { everywhere
   }
   const shown = sessions.slice(0, most.sessions)
   const width = Math.max(...shown.map(({ id }) => id.length))
-  const rows = shown.flatMap(({ first_text, id, modified, title, workspace }) => [
-    `${id.padEnd(width)}  ${clock(modified)}  ${short(title === "" ? first_text : title)}`,
+  const rows = shown.flatMap(({ first_text, id, modified, parent, title, workspace }) => [
+    `${id.padEnd(width)}  ${clock(modified)}  ${short(title === "" ? first_text : title) || printable(unsaid(parent ?? undefined))}`,
     ...(everywhere ? [`${" ".repeat(width)}  ${workspace === "" ? "(of no known folder)" : printable(workspace)}`] : [])
   ])
   const left = sessions.length - shown.length

@@ -1,7 +1,7 @@
 /** What can be picked from, and what is done with sessions in their list. */
 import { Effect } from "effect"
 import { type ListedModel, presets } from "@nimlet/provider"
-import { saidIn } from "@nimlet/session"
+import { saidIn, unsaid } from "@nimlet/session"
 import { remedyOf } from "../../Remedy.ts"
 import type { SessionDeed } from "../Command.ts"
 import type { ListName, Pickable } from "../State.ts"
@@ -53,7 +53,7 @@ export const makeLists = ({ company, show, state, tell }: ErrandRoom) => {
       case "resume": {
         const all = yield* sessions.list({ workspace: session.workspace, unheaded: true })
         return all.filter(({ id }) => id !== session.id)
-          .map(({ firstText, id, modified, name, workspace }): Pickable => ({ value: id, label: name ?? (firstText === "" ? "(nothing said)" : typedFor(firstText)), about: `${ago(state().now - modified)} · ${id}${workspace === "" ? " · no known folder: header lost" : ""}` }))
+          .map(({ firstText, id, modified, name, parent, workspace }): Pickable => ({ value: id, label: name ?? (firstText === "" ? unsaid(parent) : typedFor(firstText)), about: `${ago(state().now - modified)} · ${id}${workspace === "" ? " · no known folder: header lost" : ""}` }))
       }
       case "login":
       case "theme":
