@@ -181,7 +181,7 @@ export class Sessions extends Context.Service<Sessions, {
         const existing = yield* readSession(file)
         const { version = 1 } = Option.getOrElse(existing.header, (): Partial<SessionHeader> => ({}))
         if (version > 1) {
-          const cause = `it is of format ${version}, which a later version wrote; this one knows format 1. A fork of it can be opened`
+          const cause = `it is of format ${version}, which a later version wrote; this one knows format 1. A copy of it by sessions fork can be opened`
           return yield* new SessionUnreadable({ path: file, cause })
         }
         const workspace = Option.match(existing.header, { onNone: () => adopting, onSome: (header) => header.workspace })
