@@ -26,6 +26,10 @@ export interface Dialog {
   readonly field: Field | undefined
   /** When it came on the screen, in milliseconds; undefined while others stand before it. */
   readonly since: number | undefined
+  /** A letter that answers, unless it turns out to begin a word; `at` is when it was typed. */
+  readonly held?: { readonly letter: string; readonly outcome: Outcome; readonly at: number } | undefined
+  /** The person writes beside it: until they have done, or turn to it, what they type is no answer. */
+  readonly beside?: boolean
 }
 
 /** How long a question must have stood, and the keys have rested, before keys answer it, in milliseconds. */
@@ -33,6 +37,12 @@ const rest = 300
 
 /** Whether a question takes no keys yet. */
 export const isResting = ({ since }: Dialog, now: number): boolean => now - (since ?? now) < rest
+
+/** How long a letter is held, in milliseconds: within a word the next one comes sooner. */
+const hold = 200
+
+/** What a letter that was held answers: nothing came behind it. */
+export const heldAnswer = ({ held }: Dialog, now: number): Outcome | undefined => held === undefined || now - held.at < hold ? undefined : held.outcome
 
 /** One way to answer: what it says, the keys that choose it at once, and what it answers; `reason` wants words first. */
 export interface Choice {
@@ -83,11 +93,24 @@ export const openDialog = (id: number, question: Question): Dialog => ({
   since: undefined
 })
 
+/** The choice that is marked: none while keys are not the question's, that of a letter which is held. */
+export const marked = (dialog: Dialog, now: number): number => {
+  const { beside, held, question, selected } = dialog
+  if (isResting(dialog, now) || beside === true) return -1
+  return held === undefined ? selected : choicesOf(question).findIndex(({ keys }) => keys.includes(held.letter.toLowerCase()))
+}
+
 /** What Escape answers. */
 export const dismissed = ({ question }: Dialog): Outcome => question.kind === "approval" ? denied(byUser) : { kind: "cancelled" }
 
+/** The same with a letter that answers held back; undefined where it does not answer. Saying why is no answer yet. */
+export const holding = (dialog: Dialog, typed: string, now: number): Dialog | undefined => {
+  const chosen = dialog.field !== undefined || typed === "" ? undefined : choicesOf(dialog.question).find(({ keys }) => keys.includes(typed.toLowerCase()))
+  return chosen === undefined || chosen.outcome === "reason" ? undefined : { ...dialog, held: { letter: typed, outcome: chosen.outcome, at: now } }
+}
+
 /** A dialog after a key: it goes on, it is answered, or the key means nothing to it. */
-export const dialogKey = (dialog: Dialog, key: string, typed: string): Dialog | Outcome | undefined => {
+export const dialogKey = ({ held, ...dialog }: Dialog, key: string, typed: string): Dialog | Outcome | undefined => {
   const { field, question, selected } = dialog
   if (field !== undefined) {
     if (key === "escape") return question.kind === "approval" ? { ...dialog, field: undefined } : dismissed(dialog)
@@ -101,9 +124,10 @@ export const dialogKey = (dialog: Dialog, key: string, typed: string): Dialog | 
   }
   if (key === "escape") return dismissed(dialog)
   const choices = choicesOf(question)
-  const to = (index: number): Dialog => ({ ...dialog, selected: (index + choices.length) % choices.length })
+  const to = (index: number): Dialog => ({ ...dialog, beside: false, selected: (index + choices.length) % choices.length })
   if (key === "up" || key === "ctrl+p" || key === "shift+tab") return to(selected - 1)
   if (key === "down" || key === "ctrl+n" || key === "tab") return to(selected + 1)
+  if (key === "enter" && held !== undefined) return held.outcome
   const chosen = key === "enter" ? choices[selected] : choices.find(({ keys }) => keys.includes(typed.toLowerCase()))
   if (chosen === undefined) return undefined
   return chosen.outcome === "reason" ? { ...dialog, field: fieldOf() } : chosen.outcome

@@ -4,7 +4,7 @@ import { openDialog } from "./Dialog.ts"
 import type { Event } from "./Event.ts"
 import { aspectOf, aspectsOfLiving, onAspect } from "./reduce/Aspects.ts"
 import { press } from "./reduce/Buttons.ts"
-import { onKey, shown } from "./reduce/Keys.ts"
+import { onKey, onRest, shown } from "./reduce/Keys.ts"
 import { onPaste, onPicture } from "./reduce/Pictures.ts"
 import { say } from "./reduce/Send.ts"
 import { submit } from "./reduce/Slash.ts"
@@ -93,7 +93,7 @@ const onEvent = (state: State, event: Exclude<Event, { readonly type: "key" }>):
     case "said":
       return state.run === undefined ? say(state, event.words) : step({ ...state, later: [...state.later, event.words] })
     case "submitted":
-      return submit({ ...state, leaving: undefined }, event.text, event.as)
+      return submit({ ...state, leaving: undefined, dialogs: state.dialogs.map((dialog) => ({ ...dialog, beside: false })) }, event.text, event.as)
     case "items":
       return state.overlay?.kind === "picker" && state.overlay.what === event.what ? step({ ...state, overlay: { ...state.overlay, items: event.items } }) : step(state)
     case "gathered":
@@ -123,7 +123,7 @@ const onEvent = (state: State, event: Exclude<Event, { readonly type: "key" }>):
     case "focus":
       return step({ ...state, focused: event.focused })
     case "tick":
-      return step(state.leaving !== undefined && state.now > state.leaving ? { ...state, leaving: undefined } : state)
+      return onRest(state.leaving !== undefined && state.now > state.leaving ? { ...state, leaving: undefined } : state)
   }
 }
 

@@ -194,7 +194,7 @@ export const initial = (options: InitialOptions): State => ({
 })
 
 /** Whether what is seen changes by itself as time goes on. */
-export const isMoving = ({ dialogs: [dialog], leaving, now, run }: State): boolean => run !== undefined || leaving !== undefined || (dialog !== undefined && isResting(dialog, now))
+export const isMoving = ({ dialogs: [dialog], leaving, now, run }: State): boolean => run !== undefined || leaving !== undefined || (dialog !== undefined && (dialog.held !== undefined || isResting(dialog, now)))
 
 /** Those that the first prompt waits for. */
 export const starting = ({ figures }: State): ReadonlyArray<string> =>

@@ -3,7 +3,7 @@ import { nimlet } from "@nimlet/extension"
 import type { AgentEvent } from "@nimlet/protocol"
 import type { Item } from "../../src/tui/Item.ts"
 import type { Command } from "../../src/tui/Command.ts"
-import { place, Rig } from "./Rig.ts"
+import { empty, place, Rig } from "./Rig.ts"
 
 const submitted = (text: string, as: "steer" | "followUp" = "steer") => ({ type: "submitted", text, as }) as const
 const agent = (event: AgentEvent) => ({ type: "agent", event }) as const
@@ -215,7 +215,7 @@ describe("questions", () => {
     rig.key("enter")
     assert.deepStrictEqual(rig.done, [{ type: "answer", id: 1, outcome: { kind: "text", text: "y" } }])
     rig.wait(301)
-    rig.key("s")
+    rig.letter("s")
     assert.deepStrictEqual(rig.done, [{ type: "answer", id: 2, outcome: { kind: "approval", approval: { decision: "session" } } }])
     assert.deepStrictEqual(rig.state.dialogs, [])
   })
@@ -229,7 +229,7 @@ describe("questions", () => {
     }
     assert.deepStrictEqual(rig.done, [])
     rig.wait(301)
-    assert.isTrue(rig.key("y"))
+    assert.isTrue(rig.letter("y"))
     assert.deepStrictEqual(rig.done.map(({ type }) => type), ["answer"])
   })
 
@@ -243,16 +243,55 @@ describe("questions", () => {
     }
     assert.deepStrictEqual(rig.done, [])
     rig.wait(301)
-    rig.key("y")
+    rig.letter("y")
     assert.deepStrictEqual(rig.done.map(({ type }) => type), ["answer"])
+  })
+
+  it.each(["yes, but quietly", "no, wait", "you"])("take no letter of a prompt that begins with one that would answer: %s", (words) => {
+    const rig = running()
+    rig.on({ type: "asked", id: 1, question: approval })
+    rig.wait(5_000)
+    assert.deepStrictEqual([...words].map((key, index) => {
+      const taken = rig.key(key, { composer: { ...empty, empty: index < 2 } })
+      rig.wait(120)
+      rig.on({ type: "tick" })
+      return taken
+    }), [...words].map((_, index) => index === 0))
+    assert.deepStrictEqual(rig.done, [{ type: "insert", text: words.charAt(0) }])
+    // Nor does a pause in the middle of it make an answer of the rest, and of its end.
+    const full = { composer: { ...empty, empty: false } }
+    rig.wait(5_000)
+    assert.deepStrictEqual(["y", "enter"].map((key) => rig.key(key, full)), [false, false])
+    rig.wait(5_000)
+    rig.on({ type: "tick" })
+    assert.deepStrictEqual(rig.done, [])
+    // Once it is sent, or the person turns to the question, the keys are the question's.
+    rig.key("down", full)
+    rig.key("up", full)
+    rig.letter("n")
+    assert.deepStrictEqual(rig.done.map(({ type }) => type), ["answer"])
+  })
+
+  it("are answered at once by a letter and Enter, and not by a letter that was taken back", () => {
+    const rig = running()
+    rig.on({ type: "asked", id: 1, question: approval })
+    rig.wait(301)
+    rig.key("y")
+    rig.key("backspace")
+    rig.wait(301)
+    rig.on({ type: "tick" })
+    assert.deepStrictEqual(rig.done, [])
+    rig.key("s")
+    rig.key("enter")
+    assert.deepStrictEqual(rig.done, [{ type: "answer", id: 1, outcome: { kind: "approval", approval: { decision: "session" } } }])
   })
 
   it("the second one rests as the first did", () => {
     const rig = running()
     rig.on({ type: "asked", id: 1, question: approval }, { type: "asked", id: 2, question: approval })
     rig.wait(301)
-    rig.key("y")
-    rig.key("y")
+    rig.letter("y")
+    rig.letter("y")
     assert.deepStrictEqual(rig.done.length, 1)
   })
 
@@ -292,19 +331,19 @@ describe("questions", () => {
     const rig = running()
     rig.on({ type: "asked", id: 1, question: { ...approval, request: { ...approval.request, canRemember: false } } })
     rig.wait(301)
-    rig.key("s")
-    rig.key("p")
+    rig.letter("s")
+    rig.letter("p")
     assert.deepStrictEqual(rig.done, [])
     rig.wait(301)
     rig.key("escape")
     rig.on({ type: "asked", id: 2, question: approval })
     void rig.done
     rig.wait(301)
-    rig.key("p")
+    rig.letter("p")
     assert.deepStrictEqual(rig.done, [], "not where it cannot be remembered")
     rig.on({ type: "withdrawn", id: 2 }, { type: "asked", id: 3, question: { ...approval, request: { ...approval.request, project: true } } })
     rig.wait(301)
-    rig.key("p")
+    rig.letter("p")
     assert.deepStrictEqual(rig.done, [{ type: "answer", id: 3, outcome: { kind: "approval", approval: { decision: "project" } } }])
   })
 })

@@ -44,6 +44,14 @@ export class Rig {
   wait(millis: number): void {
     this.now += millis
   }
+
+  /** A letter, and the moment that shows it to be no word's first. */
+  letter(key: string): boolean {
+    const taken = this.key(key)
+    this.wait(200)
+    this.on({ type: "tick" })
+    return taken
+  }
 }
 
 export const look = (width: number, open = false): Look => ({ palette: makePalette({ colours: true, theme: "dark" }), highlight: () => undefined, markdown: makeMarkdown, open, plain: false, keymap: makeKeymap(), thinkingLabel: undefined, width })

@@ -414,6 +414,7 @@ describe("the screen", () => {
     const seen = (await glass.seen()).join("\n")
     for (const text of ["Allow bash?", "rm -r build", "this once", "again in this session", "in this project", "say why", "draft"]) assert.include(seen, text)
     glass.type("n")
+    screen.dispatch({ type: "tick" })
     assert.deepStrictEqual(commands, [{ type: "answer", id: 1, outcome: { kind: "approval", approval: { decision: "deny", reason: "denied by the user" } } }])
     assert.notInclude((await glass.seen()).join("\n"), "Allow bash?")
     assert.strictEqual(screen.composed, "draft")

@@ -1,9 +1,10 @@
 /**
  * What a key does. Whoever asks comes first, then what lies over the composer, then the actions of the screen and the keys
- * of extensions; what is left is the composer's. A question takes no keys while the person is still typing something else.
+ * of extensions; what is left is the composer's. A question takes no keys while the person is still typing something else,
+ * and a letter answers it when it turns out to be no word's first.
  * Pure.
  */
-import { dialogKey, isOutcome, isResting } from "../Dialog.ts"
+import { type Dialog, dialogKey, heldAnswer, holding, isOutcome, isResting, type Outcome } from "../Dialog.ts"
 import type { ComposerState } from "../Event.ts"
 import { fieldOf } from "../Field.ts"
 import { actionOf, listKeyOf, nameOfKey } from "../Keymap.ts"
@@ -24,17 +25,33 @@ export const shown = (state: State): State => {
   return first === undefined || first.since !== undefined ? state : { ...state, dialogs: [{ ...first, since: state.now }, ...others] }
 }
 
-const onDialog = (state: State, key: string, typed: string): Step | undefined => {
+const answered = (state: State, { id }: Dialog, outcome: Outcome): Step =>
+  step(shown({ ...state, dialogs: state.dialogs.slice(1) }), { type: "answer", id, outcome })
+
+/** The state when a moment has passed since a letter that answers. */
+export const onRest = (state: State): Step => {
+  const [dialog] = state.dialogs
+  const outcome = dialog === undefined ? undefined : heldAnswer(dialog, state.now)
+  return dialog === undefined || outcome === undefined ? step(state) : answered(state, dialog, outcome)
+}
+
+const onDialog = (state: State, key: string, typed: string, composer: ComposerState): Step | undefined => {
   const [dialog, ...others] = state.dialogs
   if (dialog === undefined) return undefined
   if (actionOf(state.keymap, key) === "clear") return undefined
-  const rested: State = { ...state, dialogs: [{ ...dialog, since: state.now }, ...others] }
-  if (isResting(dialog, state.now)) return left(rested)
-  const next = dialogKey(dialog, listKeyOf(state.keymap, key), typed)
+  const stay = (next: Dialog): State => ({ ...state, dialogs: [next, ...others] })
+  const { field, held } = dialog
+  const beside = stay({ ...dialog, since: state.now, held: undefined, beside: field === undefined })
+  const means = listKeyOf(state.keymap, key)
+  if (isResting(dialog, state.now)) return left(typed === "" ? stay({ ...dialog, since: state.now }) : beside)
+  if (held !== undefined && typed !== "" && means !== "enter") return { state: beside, commands: [{ type: "insert", text: held.letter }], taken: false }
+  if (dialog.beside === true && !composer.empty && (typed !== "" || means === "enter")) return left(beside)
+  const holds = holding(dialog, typed, state.now)
+  if (holds !== undefined) return step(stay(holds))
+  const next = dialogKey(dialog, means, typed)
   // The keys of the screen work beside a question. Letters that mean nothing to it begin something else, which is the composer's.
-  if (next === undefined) return actionOf(state.keymap, key) !== undefined ? undefined : typed === "" ? step(state) : left(rested)
-  if (!isOutcome(next)) return step({ ...state, dialogs: [next, ...others] })
-  return step(shown({ ...state, dialogs: others }), { type: "answer", id: dialog.id, outcome: next })
+  if (next === undefined) return actionOf(state.keymap, key) !== undefined ? undefined : typed === "" ? step(stay({ ...dialog, held: undefined })) : left(beside)
+  return isOutcome(next) ? answered(state, dialog, next) : step(stay(next))
 }
 
 const onOverlay = (state: State, key: string, typed: string): Step | undefined => {
@@ -110,4 +127,4 @@ const onAction = (state: State, key: string, composer: ComposerState): Step => {
 
 /** The state after a key. */
 export const onKey = (state: State, key: string, typed: string, composer: ComposerState): Step =>
-  onDialog(state, key, typed) ?? onOverlay(state, key, typed) ?? onModal(state, key, typed) ?? onButtons(state, key, composer) ?? onAction(state, key, composer)
+  onDialog(state, key, typed, composer) ?? onOverlay(state, key, typed) ?? onModal(state, key, typed) ?? onButtons(state, key, composer) ?? onAction(state, key, composer)

@@ -1,7 +1,7 @@
 /** The question on the screen, as lines. Pure. */
 import { evident, evidentLine } from "../../Evident.ts"
 import { evidentRow } from "../Clean.ts"
-import { choicesOf, type Dialog, isResting, type Question } from "../Dialog.ts"
+import { choicesOf, type Dialog, isResting, marked, type Question } from "../Dialog.ts"
 import type { Field } from "../Field.ts"
 import type { Palette } from "../Palette.ts"
 import { changeOf, diffLines } from "./Diff.ts"
@@ -69,21 +69,20 @@ export const dialogLines = ([dialog, ...others]: ReadonlyArray<Dialog>, now: num
   if (dialog === undefined) return []
   const { palette, width } = look
   const { field, question } = dialog
-  const resting = isResting(dialog, now)
-  const selected = resting ? -1 : dialog.selected
+  const selected = marked(dialog, now)
   const keys = question.kind === "text" && question.secret ? "not shown while you type · enter answers · esc dismisses" : "enter answers · esc dismisses"
   const inner: Look = { ...look, width: Math.max(1, width - 2) }
-  const more = others.length === 0 ? "" : palette.dim(`  (${others.length} more ${others.length === 1 ? "waits" : "wait"})`)
+  const more = [...(others.length === 0 ? [] : [`${others.length} more ${others.length === 1 ? "waits" : "wait"}`]), ...(dialog.beside === true ? ["↑ turns to it"] : [])]
   const answer = field !== undefined
     ? [
       ...(question.kind === "approval" ? [palette.dim("Why not? The model reads it.")] : []),
       ...fieldLines(field, { palette, secret: question.kind === "text" && question.secret, width: inner.width }),
-      ...wrap(keys, inner.width).map((line) => resting ? "" : palette.dim(line))
+      ...wrap(keys, inner.width).map((line) => isResting(dialog, now) ? "" : palette.dim(line))
     ]
     : choicesOf(question).flatMap(({ keys: [letter], label }, index) => {
       const lead = index !== selected ? "  " : look.plain ? "* " : palette.accent("❯ ")
       const key = letter === undefined ? "" : `${letter}  `
       return hang(lead, wrap(`${key}${evidentRow(label)}`, Math.max(1, inner.width - 2)).map(index === selected ? palette.bold : (line) => line))
     })
-  return [...rule(width, palette.yellow, look.plain), fit(` ${palette.bold(palette.yellow(headOf(question)))}${more}`, width), ...[...bodyOf(question, inner), ...answer].map((line) => ` ${line}`)]
+  return [...rule(width, palette.yellow, look.plain), fit(` ${palette.bold(palette.yellow(headOf(question)))}${more.length === 0 ? "" : palette.dim(`  (${more.join(" · ")})`)}`, width), ...[...bodyOf(question, inner), ...answer].map((line) => ` ${line}`)]
 }
