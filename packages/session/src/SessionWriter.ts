@@ -57,6 +57,8 @@ export const makeWriter = Effect.fnUntraced(function*(
   const waiting: Array<string> = fresh && header !== undefined ? [header] : []
   // A scope of its own: the lock and the file outlive the last try to write.
   const inner = yield* Scope.make()
+  /** The lock and the open file. */
+  let held = yield* Scope.fork(inner)
   let claimed = options.claim === undefined
   let target: Target | undefined
   // Lines with the system, and those of them that are on the disk.
@@ -71,10 +73,10 @@ export const makeWriter = Effect.fnUntraced(function*(
 
   const open = Effect.fnUntraced(function*() {
     yield* fs.makeDirectory(folder, { recursive: true })
-    if (!claimed && options.claim !== undefined) yield* Scope.provide(options.claim, inner)
+    if (!claimed && options.claim !== undefined) yield* Scope.provide(options.claim, held)
     claimed = true
     if (!fresh && header !== undefined) yield* Effect.provideService(restoreHeader(options.path, header), FileSystem.FileSystem, fs)
-    const handle = yield* Scope.provide(fs.open(options.path, { flag: fresh ? "ax" : "a", mode: 0o600 }), inner)
+    const handle = yield* Scope.provide(fs.open(options.path, { flag: fresh ? "ax" : "a", mode: 0o600 }), held)
     const end = fresh ? 0 : Number((yield* handle.stat).size)
     target = { handle, end, ragged: torn }
     return target
@@ -86,6 +88,9 @@ export const makeWriter = Effect.fnUntraced(function*(
     const links = yield* Effect.option(Effect.map(target.handle.stat, ({ nlink }) => Option.getOrElse(nlink, () => 1)))
     if (Option.isNone(links) || links.value > 0) return
     target = undefined
+    // Our lock may have stayed, and would be in our own way.
+    yield* Scope.close(held, Exit.void)
+    held = yield* Scope.fork(inner)
     waiting.splice(0, waiting.length, ...all())
     header = waiting[0]
     fresh = true

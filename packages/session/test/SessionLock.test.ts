@@ -100,6 +100,27 @@ describe("a session", () => {
       }).pipe(Effect.scoped)
     ))
 
+  it.effect("is made again, with all that was said and its lock, when its file alone is deleted while it is open", () =>
+    inFolder((folder) =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const sessions = yield* sessionsOf(folder, 1)
+        const made = yield* sessions.create({ workspace: "/w", persist: true })
+        yield* made.append(say)
+        yield* made.close
+        for (const session of [yield* sessions.open(made.id), yield* sessions.create({ workspace: "/w", persist: true })]) {
+          yield* session.append(say)
+          const before = (yield* session.entries).length
+          yield* fs.remove(Option.getOrThrow(session.path))
+          yield* session.append(say)
+          assert.strictEqual((yield* sessions.read(session.id)).entries.length, before + 1)
+          assert.strictEqual((yield* Effect.flip(Effect.scoped(sessions.open(session.id))))._tag, "SessionLocked")
+          yield* session.close
+          assert.isFalse(yield* fs.exists(`${Option.getOrThrow(session.path)}.lock`))
+        }
+      }).pipe(Effect.scoped)
+    ))
+
   it.effect("of a later format is not written into, says so, and can be copied", () =>
     inFolder((folder) =>
       Effect.gen(function*() {
