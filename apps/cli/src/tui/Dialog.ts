@@ -124,7 +124,7 @@ export const dialogKey = ({ held, ...dialog }: Dialog, key: string, typed: strin
   }
   if (key === "escape") return dismissed(dialog)
   const choices = choicesOf(question)
-  const to = (index: number): Dialog => ({ ...dialog, beside: false, selected: (index + choices.length) % choices.length })
+  const to = (index: number): Dialog => dialog.beside === true ? { ...dialog, beside: false } : { ...dialog, selected: (index + choices.length) % choices.length }
   if (key === "up" || key === "ctrl+p" || key === "shift+tab") return to(selected - 1)
   if (key === "down" || key === "ctrl+n" || key === "tab") return to(selected + 1)
   if (key === "enter" && held !== undefined) return held.outcome

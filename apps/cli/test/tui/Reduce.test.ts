@@ -267,7 +267,6 @@ describe("questions", () => {
     assert.deepStrictEqual(rig.done, [])
     // Once it is sent, or the person turns to the question, the keys are the question's.
     rig.key("down", full)
-    rig.key("up", full)
     rig.letter("n")
     assert.deepStrictEqual(rig.done.map(({ type }) => type), ["answer"])
   })

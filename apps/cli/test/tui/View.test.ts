@@ -250,9 +250,9 @@ describe("parts of views", () => {
     rig.on({ type: "tick" })
     assert.notInclude(shows(), "❯")
     assert.include(shows(), "↑ turns to it")
-    rig.key("up")
+    // The first key turns to the question as it stands.
     rig.key("down")
-    assert.include(shows(), "❯")
+    assert.include(shows(), "❯ \u001b[39m\u001b[1my  Yes")
     assert.strictEqual(shows().split("\n").length, height)
     assert.isFalse(isMoving(rig.state))
     rig.letter("y")
