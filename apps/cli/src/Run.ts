@@ -4,7 +4,7 @@
  */
 import { Context, Effect, FileSystem, Layer, Option, Path, Ref } from "effect"
 import {
-  Agent, EventSink, holdsProtected, layerAsker, isProtected, loadResources, makeMentions, mayBeProtected, makeProjectGrants, type RequiredExtensionMissing, reservedToolNames, type ResourcePaths, type RunResult, type Selection, type Settings, type SettingsInvalid,
+  Agent, builtinCommands, EventSink, holdsProtected, layerAsker, isProtected, loadResources, makeMentions, mayBeProtected, makeProjectGrants, type RequiredExtensionMissing, reservedToolNames, type ResourcePaths, type RunResult, type Selection, type Settings, type SettingsInvalid,
   systemPrompt, type Trust
 } from "@nimlet/agent"
 import { AtomicSession, Diagnostics, discover, Extensions, families, FrameTap, Frontend, Hooks, type StartOptions } from "@nimlet/extension"
@@ -136,7 +136,8 @@ const extensionsOf = Effect.fnUntraced(function*(invocation: Invocation, host: H
         bin: host.bin,
         ...Option.match(session.path, { onNone: () => ({}), onSome: (file) => ({ file }) })
       },
-      reservedTools: reservedToolNames
+      reservedTools: reservedToolNames,
+      reservedCommands: builtinCommands.map(({ name }) => name)
     }
     return options
   })

@@ -56,6 +56,11 @@ export const faultsOf = (
 ): ReadonlyArray<string> =>
   registration.tools.flatMap((tool) => faultOf(tool, reserved, family) ?? [])
 
+/** A sentence for each command that is never run, since one of nimlet's own has its name. */
+export const unreachableOf = ({ commands }: Registration, reserved: ReadonlySet<string>): ReadonlyArray<string> =>
+  commands.filter(({ name }) => reserved.has(name.toLowerCase()))
+    .map(({ name }) => `extension command '/${name}' is never run: '/${name.toLowerCase()}' is a built-in command; give it another name`)
+
 /** A sentence for each tool that takes the place of a built-in one. */
 export const replacementsOf = (
   registration: Registration,

@@ -10,7 +10,7 @@ import { Frontend } from "./Frontend.ts"
 import { initializeWith } from "./Handshake.ts"
 import type { Launcher } from "./Launcher.ts"
 import { type Member, startMember } from "./Member.ts"
-import { faultsOf, type Offering, providersOf, replacementsOf } from "./Roster.ts"
+import { faultsOf, type Offering, providersOf, replacementsOf, unreachableOf } from "./Roster.ts"
 import type { StartOptions, StartReport } from "./Start.ts"
 
 /** One session's extensions, from start to stop. */
@@ -96,7 +96,7 @@ export const startSession = Effect.fnUntraced(function*(
   const events = yield* Scope.provide(supervisor.subscribe, inner)
   yield* Effect.forkIn(reportCrashes(events, warn, onFiguresChanged), inner)
   const lower = (names: ReadonlyArray<string> = []) => new Set(names.map((name) => name.toLowerCase()))
-  const reserved = { tools: lower(options.reservedTools), providers: lower(options.reservedProviders) }
+  const reserved = { tools: lower(options.reservedTools), commands: lower(options.reservedCommands), providers: lower(options.reservedProviders) }
   const members: Array<Member> = []
   const stop = Effect.suspend(() =>
     Effect.forEach(members, ({ key }) => supervisor.stop(key), { concurrency: "unbounded", discard: true })
@@ -125,7 +125,12 @@ export const startSession = Effect.fnUntraced(function*(
         }),
       warn: (message) => warn(message, each.key),
       onRegistered: Effect.fnUntraced(function*(registration) {
-        for (const message of [...faultsOf(registration, reserved.tools, each.family), ...replacementsOf(registration, reserved.tools, each.family)]) yield* warnOnce(message, each.key)
+        const told = [
+          ...faultsOf(registration, reserved.tools, each.family),
+          ...replacementsOf(registration, reserved.tools, each.family),
+          ...unreachableOf(registration, reserved.commands)
+        ]
+        for (const message of told) yield* warnOnce(message, each.key)
         if (each.manifest.background === true && !isClosedGuard(each) && registration.events.some(isGate)) {
           yield* warnOnce(`extension '${each.key}' wants to be asked before things are done, and "background": true lets them be done before it is there; take that out of its manifest`, each.key)
         }

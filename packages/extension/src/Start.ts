@@ -63,6 +63,8 @@ export interface StartOptions {
   readonly runsAs?: FamilyPolicy["runsAs"]
   /** Names no extension may register as a tool, compared without regard to case. */
   readonly reservedTools: ReadonlyArray<string>
+  /** Names of commands that an extension's never come before, compared without regard to case. Default: none. */
+  readonly reservedCommands?: ReadonlyArray<string>
   /** Names no extension may register as a provider, compared without regard to case. Default: none. */
   readonly reservedProviders?: ReadonlyArray<string>
   /** The stored data of one extension, oldest first, for its `initialize`. Default: none. */

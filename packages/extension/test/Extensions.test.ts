@@ -158,6 +158,12 @@ describe("offers", () => {
     }).pipe(Effect.provide(memory({ a: a.script })))
   })
 
+  it.effect("are told of a command that is never run, since a built-in one has its name", () =>
+    Effect.gen(function*() {
+      const host = yield* startAll({ manifests: { a: {} }, start: { reservedCommands: ["fork", "plan"] } })
+      assert.deepStrictEqual((yield* host.start).warnings, ["extension command '/Plan' is never run: '/plan' is a built-in command; give it another name"])
+    }).pipe(Effect.provide(memory({ a: peer({ commands: [{ name: "Plan" }, { name: "planner" }] }).script }))))
+
   // E-015 E-016 E-303
   it.effect("leaves out tools with a built-in name and warns; later tool and earlier command win", () => {
     const a = peer({ tools: [tool("Read"), tool("t")], commands: [{ name: "Note", description: "a" }] })
