@@ -488,6 +488,20 @@ for await (const line of createInterface({ input: process.stdin })) {
     expectRight(stdout)
   })
 
+  it("tells its client of a question that nobody needs answered any more", async () => {
+    await using space = await makeWorkspace()
+    await space.extension("asker", withAsker)
+    const rpc = startRpc(space, offline)
+    await rpc.ask("initialize", { ui: true })
+    const asked = rpc.send("command", { name: "ask" })
+    const { request_id } = await rpc.until((record) => record["type"] === "ui_request")
+    await rpc.ask("interrupt")
+    expect(await rpc.turn(asked)).toMatchObject({ success: false, error: "Interrupted" })
+    expect(rpc.all().filter((record) => record["request_id"] === request_id).map((record) => record["method"])).toEqual(["question", "withdraw"])
+    expect(await rpc.ask("answer", { request_id, answer: "red" })).toMatchObject({ ok: false, error: expect.stringContaining(`'${request_id}'`) })
+    expectRight((await rpc.end()).stdout)
+  })
+
   it("cancels what is open when the client goes, and leaves nothing running", async () => {
     await using space = await makeWorkspace()
     await space.extension("asker", withAsker)
