@@ -179,6 +179,9 @@ export const parseArgv = (argv: ReadonlyArray<string>, registered?: Registered):
   if (draft.script !== undefined && draft.provider === undefined) draft.provider = "scripted"
   if (draft.provider === "scripted" && draft.script === undefined) return fail("--provider scripted needs --script FILE")
   const words = argv.slice(at)
+  const [first = ""] = words
+  // Nobody begins a prompt so; other programs take an id there.
+  if (!closed && draft.session.kind === "latest" && /^\d{17,}$/.test(first)) return fail(`--resume goes on with the latest session and takes no id; for that one: --session ${first}`)
   draft.prompt = words.join(" ").trim()
   const near = closed ? undefined : nearCommand(words)
   return Result.succeed({ kind: "run", invocation: draft, ...(near === undefined ? {} : { near }) })

@@ -65,6 +65,13 @@ describe("parseArgv", () => {
     for (const flag of ["--resume", "--continue", "-c"]) assert.deepStrictEqual(run(flag, "x").session, { kind: "latest" })
   })
 
+  it("says what takes an id where --resume is given one, which would else go to the model as the beginning of a prompt", () => {
+    for (const flag of ["--resume", "-c", "--continue"]) assert.include(problem(flag, "17961001225010003847", "-p", "go on"), "--session 17961001225010003847")
+    assert.strictEqual(run("--resume", "2026 was a good year").prompt, "2026 was a good year")
+    assert.strictEqual(run("--resume", "--", "17961001225010003847").prompt, "17961001225010003847")
+    assert.strictEqual(run("17961001225010003847").prompt, "17961001225010003847")
+  })
+
   it("lets --session win over --resume, and neither go with --no-session", () => {
     assert.deepStrictEqual(run("--session", "1", "--resume", "x").session, { kind: "id", id: "1" })
     assert.include(problem("--no-session", "--resume"), "--no-session")
